@@ -1,0 +1,94 @@
+// The verbs of the program. Each is a function of plain options; how they are written on a command line is
+// main's. A Status says why a verb could not do its work, an Exit how the work ended.
+#ifndef HYDRANT_CLIENT_COMMANDS_VERBS_H_
+#define HYDRANT_CLIENT_COMMANDS_VERBS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/exit.h"
+#include "client/format/use_snippet.h"
+#include "client/session.h"
+
+namespace hydrant::client {
+
+// Offline. `system` stands in for an axis that the matrix does not declare; empty: this machine's.
+struct MatrixFileOptions {
+  std::vector<std::string> files;
+  std::string system;
+};
+absl::StatusOr<Exit> MatrixCheck(const MatrixFileOptions& options, Session& session);
+absl::StatusOr<Exit> MatrixShow(const MatrixFileOptions& options, Session& session);
+absl::StatusOr<Exit> MatrixApply(const MatrixFileOptions& options, Session& session);
+absl::StatusOr<Exit> MatrixList(Session& session);
+
+struct PlanOptions {
+  std::string file;
+};
+absl::StatusOr<Exit> Plan(const PlanOptions& options, Session& session);
+
+struct TriggerOptions {
+  std::string matrix, only;
+  int32_t priority = 0;
+  bool wait = false;
+};
+absl::StatusOr<Exit> Trigger(const TriggerOptions& options, Session& session);
+
+struct EvaluationListOptions {
+  std::string matrix;  // empty: all
+};
+absl::StatusOr<Exit> EvaluationList(const EvaluationListOptions& options, Session& session);
+
+struct StatusOptions {
+  std::string matrix;
+  int64_t evaluation = 0;
+};
+absl::StatusOr<Exit> ShowStatus(const StatusOptions& options, Session& session);
+
+struct WatchVerbOptions {
+  std::string target;  // an evaluation's number or a matrix; empty: the newest evaluation of all
+};
+absl::StatusOr<Exit> Watch(const WatchVerbOptions& options, Session& session);
+
+struct LogOptions {
+  std::string address;
+  int64_t evaluation = 0;
+  bool follow = false;
+};
+absl::StatusOr<Exit> ShowLog(const LogOptions& options, Session& session);
+
+struct ExplainOptions {
+  std::string address;
+  int64_t evaluation = 0;
+};
+absl::StatusOr<Exit> Explain(const ExplainOptions& options, Session& session);
+
+// What retry and cancel are about: an address, or without one all of a matrix or evaluation.
+struct SelectionOptions {
+  std::string address, matrix;
+  int64_t evaluation = 0;
+  std::string cause;  // retry only
+};
+absl::StatusOr<Exit> Retry(const SelectionOptions& options, Session& session);
+absl::StatusOr<Exit> Cancel(const SelectionOptions& options, Session& session);
+
+struct NameOptions {
+  std::string name;
+};
+absl::StatusOr<Exit> WorkerList(Session& session);
+absl::StatusOr<Exit> WorkerShow(const NameOptions& options, Session& session);
+absl::StatusOr<Exit> WorkerDrain(const NameOptions& options, bool drain, Session& session);
+absl::StatusOr<Exit> ChannelList(Session& session);
+absl::StatusOr<Exit> ChannelShow(const NameOptions& options, Session& session);
+
+struct UseOptions {
+  std::string variant;
+  SnippetFormat format = SnippetFormat::kNixConf;
+};
+absl::StatusOr<Exit> Use(const UseOptions& options, Session& session);
+
+}  // namespace hydrant::client
+
+#endif  // HYDRANT_CLIENT_COMMANDS_VERBS_H_

@@ -1,0 +1,260 @@
+#include "client/format/json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "client/format/words.h"
+
+namespace hydrant::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Bytes that are no UTF-8 become U+FFFD: a reader must never meet a document that it cannot read.
+std::string Dump(const Json& json, JsonLayout layout) {
+  return json.dump(layout == JsonLayout::kPretty ? 2 : -1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// {"NAME":[…]}, or its elements a line each.
+std::string DumpList(const char* name, const Json& list, JsonLayout layout) {
+  if (layout == JsonLayout::kPretty) return Dump({{name, list}}, layout);
+  std::string lines;
+  for (const Json& element : list) lines += Dump(element, layout);
+  return lines;
+}
+
+template <typename Items, typename Make>
+Json List(const Items& items, Make make) {
+  Json list = Json::array();
+  for (const auto& item : items) list.push_back(make(item));
+  return list;
+}
+
+template <typename Map>
+Json Object(const Map& map) {
+  std::vector<std::pair<std::string, Json>> sorted(map.begin(), map.end());
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  Json object = Json::object();
+  for (auto& [key, value] : sorted) object[key] = std::move(value);
+  return object;
+}
+
+Json Nullable(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json EvaluationOf(const v1::Evaluation& e) {
+  return {{"id", e.id()},
+          {"matrix", e.matrix()},
+          {"revision", e.revision()},
+          {"state", EvaluationStateWord(e.state())},
+          {"message", e.message()},
+          {"requested_at", Nullable(TimeRfc3339(e.requested_at_ms()))},
+          {"settled_at", Nullable(TimeRfc3339(e.settled_at_ms()))},
+          {"gate_passed", e.gate_passed()}};
+}
+
+Json CheckOf(const v1::CheckStatus& check) {
+  Json json = {{"name", check.name()},      {"outcome", check.outcome()},
+               {"class", check.class_()},   {"architecture", check.architecture()},
+               {"driver", check.driver()},  {"simulated", check.simulated()},
+               {"message", check.message()}};
+  if (check.attempt() != 0) json["attempt"] = check.attempt();
+  return json;
+}
+
+Json SliceOf(const std::string& slice_json) {
+  Json slice = Json::parse(slice_json, nullptr, /*allow_exceptions=*/false);
+  return slice.is_object() ? slice : Json::object();
+}
+
+Json VariantOf(const v1::VariantStatus& variant) {
+  Json json = {
+      {"id", variant.id()},       {"package", variant.package()}, {"slice", SliceOf(variant.slice_json())},
+      {"state", variant.state()}, {"cause", variant.cause()},     {"message", variant.message()}};
+  if (!variant.derivation().empty()) {
+    json["derivation"] = variant.derivation();
+    json["outputs"] = Object(variant.outputs());
+  }
+  if (!variant.root().empty()) json["root"] = variant.root();
+  json["checks"] = List(variant.checks(), CheckOf);
+  json["required"] = variant.required();
+  if (!variant.held_by().empty()) json["held_by"] = variant.held_by();
+  return json;
+}
+
+Json RunningOf(const v1::RunningAttempt& running) {
+  return {{"attempt", running.attempt()},
+          {"worker", running.worker()},
+          {"what", running.what()},
+          {"stage", AttemptStageWord(running.stage())},
+          {"started_at", Nullable(TimeRfc3339(running.started_at_ms()))}};
+}
+
+Json MatrixOf(const v1::MatrixSummary& matrix) {
+  return {{"name", matrix.name()},
+          {"reason", matrix.reason()},
+          {"variants", matrix.variants()},
+          {"evaluation", matrix.has_evaluation() ? EvaluationOf(matrix.evaluation()) : Json(nullptr)},
+          {"totals", Object(matrix.totals())}};
+}
+
+Json GpuOf(const v1::Gpu& gpu) {
+  return {{"uuid", gpu.uuid()},
+          {"name", gpu.name()},
+          {"architecture", gpu.architecture()},
+          {"memory_bytes", gpu.memory_bytes()},
+          {"driver", gpu.driver()},
+          {"simulated", gpu.simulated()}};
+}
+
+Json WorkerOf(const v1::WorkerStatus& worker) {
+  const v1::Offer& offer = worker.offer();
+  return {{"name", worker.name()},
+          {"state", worker.state()},
+          {"systems", List(offer.systems(), [](const std::string& s) { return Json(s); })},
+          {"features", List(offer.features(), [](const std::string& s) { return Json(s); })},
+          {"cores", offer.cores()},
+          {"memory_bytes", offer.memory_bytes()},
+          {"gpus", List(offer.gpus(), GpuOf)},
+          {"slots", offer.slots()},
+          {"busy_slots", worker.busy_slots()},
+          {"running", List(worker.running(), RunningOf)},
+          {"seen_at", Nullable(TimeRfc3339(worker.seen_at_ms()))},
+          {"version", offer.version()},
+          {"nix_version", offer.nix_version()}};
+}
+
+Json ChannelOf(const v1::Channel& channel) {
+  return {{"name", channel.name()},
+          {"matrix", channel.matrix()},
+          {"evaluation", channel.evaluation()},
+          {"revision", channel.revision()},
+          {"at", Nullable(TimeRfc3339(channel.at_ms()))}};
+}
+
+Json AttemptOf(const v1::AttemptSummary& attempt) {
+  return {{"attempt", attempt.attempt()},
+          {"worker", attempt.worker()},
+          {"outcome", attempt.outcome()},
+          {"cause", attempt.cause()},
+          {"message", attempt.message()},
+          {"started_at", Nullable(TimeRfc3339(attempt.started_at_ms()))},
+          {"ended_at", Nullable(TimeRfc3339(attempt.ended_at_ms()))}};
+}
+
+std::string AxisText(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return value.dump();
+  std::string joined;
+  for (const Json& word : value) joined += (joined.empty() ? "" : "+") + AxisText(word);
+  return joined;
+}
+
+// As in a variant's id: the named axes, others by name, the system last.
+int AxisRank(const std::string& axis) {
+  static const auto& order = *new std::vector<std::string>{"cuda", "python", "capabilities",  "flavour",
+                                                           "blas", "mpi",    "forward_compat"};
+  if (axis == "system") return static_cast<int>(order.size()) + 1;
+  return static_cast<int>(std::find(order.begin(), order.end(), axis) - order.begin());
+}
+
+}  // namespace
+
+std::string StatusJson(const std::string& matrix, const v1::GetStatusResponse& status, JsonLayout layout) {
+  const Json variants = List(status.variants(), VariantOf);
+  if (layout == JsonLayout::kLines) return DumpList("variants", variants, layout);
+  Json json = {{"matrix", matrix}};
+  if (status.has_evaluation()) json["evaluation"] = EvaluationOf(status.evaluation());
+  json["variants"] = variants;
+  json["totals"] = Object(status.totals());
+  if (status.running_size() > 0) json["running"] = List(status.running(), RunningOf);
+  return Dump(json, layout);
+}
+
+std::string MatricesJson(const v1::ListMatricesResponse& matrices, JsonLayout layout) {
+  return DumpList("matrices", List(matrices.matrices(), MatrixOf), layout);
+}
+
+std::string EvaluationsJson(const v1::ListEvaluationsResponse& evaluations, JsonLayout layout) {
+  return DumpList("evaluations", List(evaluations.evaluations(), EvaluationOf), layout);
+}
+
+std::string WorkersJson(const v1::ListWorkersResponse& workers, JsonLayout layout) {
+  return DumpList("workers", List(workers.workers(), WorkerOf), layout);
+}
+
+std::string WorkerJson(const v1::WorkerStatus& worker, JsonLayout layout) {
+  return Dump(WorkerOf(worker), layout);
+}
+
+std::string ChannelsJson(const v1::ListChannelsResponse& channels, JsonLayout layout) {
+  return DumpList("channels", List(channels.channels(), ChannelOf), layout);
+}
+
+std::string ChannelJson(const v1::Channel& channel, JsonLayout layout) {
+  return Dump(ChannelOf(channel), layout);
+}
+
+std::string PlanJson(const v1::PlanResponse& plan, JsonLayout layout) {
+  const Json cells = List(plan.variants(), VariantOf);
+  if (layout == JsonLayout::kLines) return DumpList("cells", cells, layout);
+  // The farm estimates nothing yet: `unknown` counts the steps that an estimate would need.
+  const Json estimate = {
+      {"core_hours", nullptr}, {"gpu_minutes", nullptr}, {"bytes", nullptr}, {"unknown", plan.steps_build()}};
+  return Dump(
+      {{"revision", plan.revision()},
+       {"variants", Object(plan.totals())},
+       {"steps",
+        {{"build", plan.steps_build()}, {"present", plan.steps_present()}, {"shared", plan.steps_shared()}}},
+       {"estimate", estimate},
+       {"cells", cells}},
+      layout);
+}
+
+std::string ExplainJson(const v1::ExplainResponse& explanation, JsonLayout layout) {
+  Json json = Json::object();
+  if (explanation.has_variant()) json["variant"] = VariantOf(explanation.variant());
+  json["derivation"] = Nullable(explanation.derivation());
+  json["step_state"] = Nullable(explanation.step_state());
+  json["reason"] = explanation.reason();
+  const auto same = [](const std::string& path) { return Json(path); };
+  json["chain"] = List(explanation.chain(), same);
+  json["workers"] = List(explanation.workers(), [](const v1::WorkerVerdict& verdict) {
+    return Json{{"worker", verdict.worker()}, {"rule", verdict.rule()}};
+  });
+  json["attempts"] = List(explanation.attempts(), AttemptOf);
+  json["waits_for"] = List(explanation.waits_for(), same);
+  return Dump(json, layout);
+}
+
+std::string TriggerJson(const v1::Evaluation& evaluation, const v1::WatchResponse* end, JsonLayout layout) {
+  Json json = {{"evaluation", EvaluationOf(evaluation)}};
+  if (end != nullptr) json["totals"] = Object(end->totals());
+  return Dump(json, layout);
+}
+
+std::string WatchJson(const v1::WatchResponse& response) {
+  return Dump({{"evaluation", EvaluationOf(response.evaluation())},
+               {"changed", List(response.changed(), VariantOf)},
+               {"totals", Object(response.totals())},
+               {"running", List(response.running(), RunningOf)}},
+              JsonLayout::kLines);
+}
+
+std::string ObjectJson(const JsonFields& fields, JsonLayout layout) {
+  Json json = Json::object();
+  for (const auto& [key, value] : fields) std::visit([&](const auto& v) { json[key] = v; }, value);
+  return Dump(json, layout);
+}
+
+SliceAxes ReadSlice(const std::string& slice_json) {
+  SliceAxes axes;
+  const Json slice = SliceOf(slice_json);
+  for (const auto& [axis, value] : slice.items()) axes.emplace_back(axis, AxisText(value));
+  std::sort(axes.begin(), axes.end(), [](const auto& a, const auto& b) {
+    const int x = AxisRank(a.first), y = AxisRank(b.first);
+    return x != y ? x < y : a.first < b.first;
+  });
+  return axes;
+}
+
+}  // namespace hydrant::client

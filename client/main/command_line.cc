@@ -1,0 +1,325 @@
+#include "client/main/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/commands/verbs.h"
+#include "lib/matrix/nearest_word.h"
+
+namespace hydrant::client {
+namespace {
+
+using Run = std::function<absl::StatusOr<Exit>(Session&)>;
+
+constexpr char kAbout[] =
+    "hydrant: builds, tests and caches every variant of a matrix of CUDA packages on a farm.\n"
+    "A matrix is a TOML file; an evaluation is one matrix at one revision; a variant is one cell, such as\n"
+    "torch@cuda12.9-py313-x86_64-linux.";
+constexpr char kCommonFooter[] =
+    "Every verb also takes --server, --token-file and --output (see hydrant --help).";
+constexpr char kFooter[] =
+    "The server is --server, else HYDRANT_SERVER, else `server` in ~/.config/hydrant/config.toml, else "
+    "127.0.0.1:8581.\n"
+    "The token is in the file of --token-file, else HYDRANT_TOKEN, else in the file that `token_file` names "
+    "there.\n"
+    "TLS: [tls] ca, cert, key in the same file.\n\n"
+    "Exit status: 0 ok, 1 the work failed, 2 wrong usage, name, file or token, 3 the server cannot be "
+    "reached.\n\n"
+    "First steps:\n"
+    "  hydrant matrix check m.toml      is the file right, how many variants does it make?\n"
+    "  hydrant matrix apply m.toml      hand it to the farm\n"
+    "  hydrant trigger NAME --wait      evaluate, build, test; exit 0 when the gate passed\n"
+    "  hydrant status NAME              the grid, and why what failed did\n"
+    "  hydrant use                      the lines of nix.conf that make a machine use the cache";
+
+// Puts verbs into the tree of subcommands; the options of each live as long as the tree.
+class Builder {
+ public:
+  explicit Builder(CLI::App& root) : root_(root) {}
+
+  CLI::App* Group(const std::string& name, const std::string& about) {
+    CLI::App* group = root_.add_subcommand(name, about);
+    group->require_subcommand(1);
+    return group;
+  }
+  // `run` gets the options that `declare` filled.
+  template <typename Options>
+  CLI::App* Verb(CLI::App* parent, const std::string& name, const std::string& about, const std::string& more,
+                 std::function<void(CLI::App&, Options&)> declare,
+                 absl::StatusOr<Exit> (*run)(const Options&, Session&)) {
+    auto options = std::make_shared<Options>();
+    CLI::App* verb =
+        Add(parent, name, about, more, [options, run](Session& session) { return run(*options, session); });
+    declare(*verb, *options);
+    return verb;
+  }
+  CLI::App* Add(CLI::App* parent, const std::string& name, const std::string& about, const std::string& more,
+                Run run) {
+    CLI::App* verb = parent->add_subcommand(name, about);
+    verb->footer(absl::StrCat(more, more.empty() ? "" : "\n\n", kCommonFooter));
+    verb->callback([this, run = std::move(run)] { chosen_ = run; });
+    return verb;
+  }
+  CLI::App& root() { return root_; }
+  Run TakeChosen() { return std::move(chosen_); }
+
+ private:
+  CLI::App& root_;
+  Run chosen_;
+};
+
+// An option that takes one of a few words.
+template <typename Value>
+void AddChoice(CLI::App& app, const std::string& name, Value& target, const std::string& about,
+               std::vector<std::pair<std::string, Value>> choices) {
+  const auto take = [&target, name = name.substr(name.find("--")),
+                     choices = std::move(choices)](const std::string& word) {
+    std::string known;
+    for (const auto& [choice, value] : choices) {
+      if (choice == word) return void(target = value);
+      absl::StrAppend(&known, known.empty() ? "" : ", ", choice);
+    }
+    throw CLI::ValidationError(name, absl::StrCat("'", word, "' is none of ", known));
+  };
+  app.add_option_function<std::string>(name, take, about)->option_text("WORD");
+}
+
+void AddFiles(CLI::App& app, MatrixFileOptions& options, int most) {
+  app.add_option("FILE", options.files, "The matrix file (TOML)")->required()->expected(1, most);
+}
+
+void AddSystem(CLI::App& app, MatrixFileOptions& options) {
+  app.add_option("--system", options.system,
+                 "The Nix system where the matrix has no axis of it (default: this machine's)");
+}
+
+void AddEvaluation(CLI::App& app, int64_t& evaluation) {
+  app.add_option("--eval", evaluation, "An evaluation's number; default: the newest")
+      ->check(
+          [](const std::string& word) {
+            int64_t number = 0;
+            const bool right = absl::SimpleAtoi(word, &number) && number > 0;
+            return right ? std::string() : absl::StrCat("'", word, "' is no evaluation: they count from 1");
+          },
+          "");
+}
+
+void AddMatrixVerbs(Builder& builder) {
+  CLI::App* group = builder.Group("matrix", "Matrix files and the farm's matrices");
+  builder.Verb<MatrixFileOptions>(
+      group, "check", "Validate matrix files, offline",
+      "Says the first error with its line and the nearest right key. Exit 2 on an error.",
+      [](CLI::App& app, MatrixFileOptions& o) { AddFiles(app, o, 1000), AddSystem(app, o); }, MatrixCheck);
+  builder.Verb<MatrixFileOptions>(
+      group, "show", "Expand a matrix file into its grid, offline",
+      "Cells that a rule or an [[exclude]] forbids are impossible, with the reason; the rest are pending.",
+      [](CLI::App& app, MatrixFileOptions& o) { AddFiles(app, o, 1), AddSystem(app, o); }, MatrixShow);
+  builder.Verb<MatrixFileOptions>(
+      group, "apply", "Hand matrix files to the farm, or replace those of the same name",
+      "Needs an operator's token.", [](CLI::App& app, MatrixFileOptions& o) { AddFiles(app, o, 1000); },
+      MatrixApply);
+  builder.Add(group, "list", "All matrices with the state of their newest evaluation", "", MatrixList);
+}
+
+void AddEvaluationVerbs(Builder& builder) {
+  CLI::App* root = &builder.root();
+  builder.Verb<PlanOptions>(
+      root, "plan", "Evaluate a matrix file and say what would be built",
+      "Records nothing. Needs a submitter's token.",
+      [](CLI::App& app, PlanOptions& o) {
+        app.add_option("FILE", o.file, "The matrix file (TOML)")->required();
+      },
+      Plan);
+  builder.Verb<TriggerOptions>(
+      root, "trigger", "Ask for an evaluation of a matrix",
+      "With --wait: exit 0 if the gate passed (every required variant is cached), else 1. A restart of "
+      "hydrantd meanwhile\n"
+      "is waited for, up to 10 minutes. Needs a submitter's token.",
+      [](CLI::App& app, TriggerOptions& o) {
+        app.add_option("MATRIX", o.matrix, "The matrix's name")->required();
+        app.add_option("--only", o.only, "Only variants that this glob matches, such as 'torch@*'");
+        app.add_option("--priority", o.priority,
+                       "Added to the matrix's priority; larger is sooner (default 0)");
+        app.add_flag("--wait", o.wait, "Wait until it is settled, with a progress line");
+      },
+      Trigger);
+  CLI::App* group = builder.Group("evaluation", "Evaluations: one matrix at one revision each");
+  builder.Verb<EvaluationListOptions>(
+      group, "list", "Evaluations, newest first", "",
+      [](CLI::App& app, EvaluationListOptions& o) {
+        app.add_option("MATRIX", o.matrix, "Only of this matrix");
+      },
+      EvaluationList);
+  builder.Verb<StatusOptions>(
+      root, "status", "The grid of a matrix: one mark a variant, then what failed and what waits, and why",
+      "Without MATRIX: all matrices with their totals.",
+      [](CLI::App& app, StatusOptions& o) {
+        app.add_option("MATRIX", o.matrix, "The matrix's name");
+        AddEvaluation(app, o.evaluation);
+      },
+      ShowStatus);
+  builder.Verb<WatchVerbOptions>(
+      root, "watch", "Follow an evaluation until it ends",
+      "Exit 0 if the gate passed, else 1. --output jsonl: a line for each change.",
+      [](CLI::App& app, WatchVerbOptions& o) {
+        app.add_option("EVAL", o.target,
+                       "An evaluation's number, or a matrix for its newest; default: the newest of all");
+      },
+      Watch);
+}
+
+constexpr char kAddressHelp[] = "A variant ([MATRIX/]ID), a .drv path or its hash part";
+
+void AddInspectionVerbs(Builder& builder) {
+  CLI::App* root = &builder.root();
+  builder.Verb<LogOptions>(
+      root, "log", "The log of a variant, step or attempt, also while it runs",
+      "Byte for byte into a file or pipe; on a terminal without control sequences other than colours.",
+      [](CLI::App& app, LogOptions& o) {
+        app.add_option("ADDRESS", o.address, absl::StrCat(kAddressHelp, ", or aN for attempt N"))->required();
+        AddEvaluation(app, o.evaluation);
+        app.add_flag("-f,--follow", o.follow, "Stay until the attempt ended");
+      },
+      ShowLog);
+  builder.Verb<ExplainOptions>(
+      root, "explain", "Why a variant or step waits, failed or is impossible",
+      "The chain to the root cause, each worker with the first rule that it fails, and the attempts made.",
+      [](CLI::App& app, ExplainOptions& o) {
+        app.add_option("ADDRESS", o.address, kAddressHelp)->required();
+        AddEvaluation(app, o.evaluation);
+      },
+      Explain);
+}
+
+void AddSelection(CLI::App& app, SelectionOptions& options) {
+  app.add_option("ADDRESS", options.address,
+                 "A variant, a glob ([MATRIX/]GLOB), or a .drv path; without one all of --matrix or --eval");
+  app.add_option("--matrix", options.matrix, "The matrix");
+  AddEvaluation(app, options.evaluation);
+}
+
+void AddActionVerbs(Builder& builder) {
+  CLI::App* root = &builder.root();
+  builder.Verb<SelectionOptions>(
+      root, "retry", "Forget failures and try again",
+      "Failures of steps, of checks and of the evaluator. Needs a submitter's token.\n"
+      "  hydrant retry --matrix demo --cause out_of_memory",
+      [](CLI::App& app, SelectionOptions& o) {
+        AddSelection(app, o);
+        app.add_option("--cause", o.cause, "Only failures of this cause, such as out_of_memory");
+        app.add_flag_callback(
+            "--failed", [] {}, "All that failed: what happens without an ADDRESS anyway");
+      },
+      Retry);
+  builder.Verb<SelectionOptions>(root, "cancel", "Stop what only the named variants, step or evaluation want",
+                                 "What others want too goes on. Needs a submitter's token.", AddSelection,
+                                 Cancel);
+}
+
+void AddFarmVerbs(Builder& builder) {
+  const auto name = [](const char* noun) {
+    return [noun](CLI::App& app, NameOptions& o) { app.add_option("NAME", o.name, noun)->required(); };
+  };
+  CLI::App* worker = builder.Group("worker", "The farm's workers");
+  builder.Add(worker, "list", "All workers with what they offer", "", WorkerList);
+  builder.Verb<NameOptions>(worker, "show", "One worker: its offer, GPUs and what it runs", "",
+                            name("The worker"), WorkerShow);
+  builder.Verb<NameOptions>(
+      worker, "drain", "Let a worker finish what it runs and give it nothing new",
+      "Holds across restarts of both sides, until undrain. Needs an operator's token.", name("The worker"),
+      [](const NameOptions& o, Session& session) { return WorkerDrain(o, true, session); });
+  builder.Verb<NameOptions>(
+      worker, "undrain", "Give a drained worker work again", "Needs an operator's token.", name("The worker"),
+      [](const NameOptions& o, Session& session) { return WorkerDrain(o, false, session); });
+  CLI::App* channel =
+      builder.Group("channel", "Channels: names that point to the newest evaluation that passed its gate");
+  builder.Add(channel, "list", "All channels", "", ChannelList);
+  builder.Verb<NameOptions>(channel, "show", "One channel with its whole revision", "", name("The channel"),
+                            ChannelShow);
+  builder.Verb<UseOptions>(
+      &builder.root(), "use", "The snippet that makes a machine use this farm's cache",
+      "With a VARIANT also the lines that fetch it. --format shebang: the head of a script that runs with "
+      "it.",
+      [](CLI::App& app, UseOptions& o) {
+        app.add_option("VARIANT", o.variant, "A cached variant ([MATRIX/]ID)");
+        AddChoice<SnippetFormat>(app, "--format", o.format, "nix.conf (default), flake, nixos or shebang",
+                                 {{"nix.conf", SnippetFormat::kNixConf},
+                                  {"flake", SnippetFormat::kFlake},
+                                  {"nixos", SnippetFormat::kNixos},
+                                  {"shebang", SnippetFormat::kShebang}});
+      },
+      Use);
+}
+
+// The verb whose words were understood as far as they went: "hydrant worker show".
+const CLI::App& Deepest(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : Deepest(*chosen.front());
+}
+
+std::string Path(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return absl::StrCat(parent == nullptr ? "" : Path(*parent) + " ", app.get_name());
+}
+
+// "there is no verb 'statsu'; the nearest is 'status'", of the first word that `app` did not know.
+std::string WrongVerb(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> known;
+  for (const CLI::App* verb : app.get_subcommands({})) known.push_back(verb->get_name());
+  const std::string nearest = NearestWord(word, known);
+  return absl::StrCat("there is no verb '", word, "'",
+                      nearest.empty() ? " (known: " + absl::StrJoin(known, ", ") + ")"
+                                      : "; the nearest is '" + nearest + "'");
+}
+
+absl::Status UsageError(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& deepest = Deepest(app);
+  const std::vector<std::string> rest = app.remaining(/*recurse=*/true);
+  const bool verb_missing = !deepest.get_subcommands({}).empty();
+  std::string what = error.what();
+  if (verb_missing && rest.empty()) what = "a verb is missing";
+  if (verb_missing && !rest.empty() && rest.front()[0] != '-') what = WrongVerb(deepest, rest.front());
+  return absl::InvalidArgumentError(absl::StrCat(what, "\ntry '", Path(deepest), " --help'"));
+}
+
+}  // namespace
+
+absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
+  CommandLine line;
+  CLI::App app(kAbout, "hydrant");
+  app.fallthrough();
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  app.set_version_flag("--version", "hydrant " HYDRANT_VERSION);
+  app.add_option("--server", line.server.server, "hydrantd's gRPC address, HOST:PORT");
+  app.add_option("--token-file", line.server.token_file, "A file with the token");
+  AddChoice<OutputForm>(app, "-o,--output", line.form, "table (default), json, jsonl or markdown",
+                        {{"table", OutputForm::kTable},
+                         {"json", OutputForm::kJson},
+                         {"jsonl", OutputForm::kJsonl},
+                         {"markdown", OutputForm::kMarkdown}});
+  Builder builder(app);
+  AddMatrixVerbs(builder);
+  AddEvaluationVerbs(builder);
+  AddInspectionVerbs(builder);
+  AddActionVerbs(builder);
+  AddFarmVerbs(builder);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) return UsageError(app, error);
+    std::ostringstream out;
+    app.exit(error, out, out);
+    line.text = out.str();
+    return line;
+  }
+  line.verb = builder.TakeChosen();
+  return line;
+}
+
+}  // namespace hydrant::client

@@ -1,0 +1,67 @@
+#include "daemon/cache/catalogue.h"
+
+#include <gtest/gtest.h>
+
+#include "daemon/cache/cache_fixture.h"
+
+namespace hydrant {
+namespace {
+
+NarInfoRecord Record(const std::string& name, NarInfoState state, const std::string& file_hash = "f", int64_t size = 10) {
+  NarInfoRecord record;
+  record.path = MakePackage(name).path();
+  record.state = state;
+  record.file_hash = file_hash;
+  record.file_size = size;
+  return record;
+}
+
+TEST(CatalogueTest, APathIsFoundByItsHashPart) {
+  Catalogue catalogue;
+  catalogue.Put({Record("a", NarInfoState::kStaged)});
+  const Package a = MakePackage("a");
+  ASSERT_NE(catalogue.Find(a.hash_part()), nullptr);
+  EXPECT_EQ(catalogue.FindPath(a.path()), catalogue.Find(a.hash_part()));
+  EXPECT_EQ(catalogue.FindPath(a.path() + "-other"), nullptr);
+  EXPECT_EQ(catalogue.FindPath("/nix"), nullptr);
+}
+
+TEST(CatalogueTest, AFileIsReferredToByWhatIsPublished) {
+  Catalogue catalogue;
+  catalogue.Put({Record("a", NarInfoState::kStaged)});
+  EXPECT_TRUE(catalogue.Refers("f", /*staged=*/true));
+  EXPECT_FALSE(catalogue.Refers("f", /*staged=*/false));
+  catalogue.Put({Record("b", NarInfoState::kPublished)});
+  EXPECT_TRUE(catalogue.Refers("f", /*staged=*/false));
+}
+
+TEST(CatalogueTest, WhatIsRetiredIsGone) {
+  Catalogue catalogue;
+  catalogue.Put({Record("a", NarInfoState::kPublished)});
+  catalogue.Put({Record("a", NarInfoState::kRetired)});
+  EXPECT_EQ(catalogue.FindPath(MakePackage("a").path()), nullptr);
+  EXPECT_FALSE(catalogue.Refers("f", true));
+}
+
+TEST(CatalogueTest, TotalsFollowEachMove) {
+  Catalogue catalogue;
+  catalogue.Put({Record("a", NarInfoState::kStaged, "f", 10), Record("b", NarInfoState::kStaged, "g", 5)});
+  catalogue.Put({Record("a", NarInfoState::kPublished, "f", 10)});
+  const Catalogue::Totals totals = catalogue.totals();
+  EXPECT_EQ(totals.staged_paths, 1);
+  EXPECT_EQ(totals.staged_bytes, 5);
+  EXPECT_EQ(totals.published_paths, 1);
+  EXPECT_EQ(totals.published_bytes, 10);
+}
+
+TEST(CatalogueTest, LoadReplacesEverything) {
+  Catalogue catalogue;
+  catalogue.Put({Record("a", NarInfoState::kStaged)});
+  catalogue.Load({Record("b", NarInfoState::kPublished)});
+  EXPECT_EQ(catalogue.FindPath(MakePackage("a").path()), nullptr);
+  EXPECT_EQ(catalogue.totals().staged_paths, 0);
+  EXPECT_EQ(catalogue.totals().published_paths, 1);
+}
+
+}  // namespace
+}  // namespace hydrant

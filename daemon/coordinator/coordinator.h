@@ -1,0 +1,199 @@
+// The one door: every change of the farm's state goes through here. Lock, expire what is due, decide a batch, unlock, record it,
+// lock, advance, announce. It holds no policy: tables (graph, lease), scheduler, gate and publisher decide; it keeps the order.
+// Knows nothing of gRPC, HTTP, SQL or Nix.
+//
+// Two locks: door_ serialises changes and is held while the record commits; mu_ guards memory and is held briefly, so that
+// readers never wait for the database. When a commit's fate is not known, everything is read again from the record, by the
+// same function that a restart uses.
+#ifndef HYDRANT_DAEMON_COORDINATOR_COORDINATOR_H_
+#define HYDRANT_DAEMON_COORDINATOR_COORDINATOR_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "daemon/cache/catalogue.h"
+#include "daemon/cache/publisher.h"
+#include "daemon/coordinator/farm_state.h"
+#include "daemon/coordinator/variant_state.h"
+#include "daemon/coordinator/views.h"
+#include "daemon/evaluate/derivation_closure.h"
+#include "daemon/evaluate/evaluator.h"
+#include "daemon/record/state_store.h"
+#include "lib/base/clock.h"
+#include "lib/base/mutex.h"
+
+namespace hydrant {
+
+// Told of what happened, for metrics; called with no lock of ours held but the door. Must not call back.
+class FarmObserver {
+ public:
+  virtual ~FarmObserver() = default;
+  virtual void LeaseGranted(absl::Duration) {}  // since it was ready
+  virtual void LeaseExpired() {}
+  virtual void AttemptEnded(const AttemptResult&) {}
+  virtual void CheckDecided(const CheckRecord&) {}
+  virtual void Evaluated(absl::Duration) {}  // from request to settled
+};
+
+class Coordinator {
+ public:
+  struct Options {
+    StateStore& store;
+    Catalogue& catalogue;
+    Publisher& publisher;
+    const Clock& clock;
+    FarmOptions farm;
+    absl::Duration waiting_after = absl::Seconds(60);
+    int max_attempts = 5;                            // of a step or check that the farm failed
+    absl::Duration backoff = absl::Seconds(5);       // first pause; doubles, at most an hour
+    FarmObserver* observer = nullptr;
+  };
+  explicit Coordinator(Options options);
+
+  // Reads the record. Unavailable: try again. Before anything else.
+  absl::Status Start() ABSL_LOCKS_EXCLUDED(door_, mu_);
+  // Does what is due: expiries, back-offs, waiting, publications that failed. Call it a few times a second.
+  void Tick() ABSL_LOCKS_EXCLUDED(door_, mu_);
+
+  // ---- Matrices and evaluations
+  absl::StatusOr<ApplyResult> Apply(MatrixTextRecord text, bool from_folder) ABSL_LOCKS_EXCLUDED(door_, mu_);
+  absl::StatusOr<EvaluationRecord> Trigger(const std::string& matrix, const std::string& only, int priority)
+      ABSL_LOCKS_EXCLUDED(door_, mu_);
+  // The requested evaluation of highest priority, now evaluating; nothing when there is none.
+  absl::StatusOr<std::optional<EvaluationTask>> TakeRequested() ABSL_LOCKS_EXCLUDED(door_, mu_);
+  absl::Status SetRevision(EvaluationId id, const std::string& revision) ABSL_LOCKS_EXCLUDED(door_, mu_);
+  // Outcomes of some variants, the derivations that they need (inputs first) and which of those a cache holds.
+  absl::Status AddOutcomes(EvaluationId id, const OutcomeBatch& batch) ABSL_LOCKS_EXCLUDED(door_, mu_);
+  // The evaluator is through; not OK: it could not evaluate (variants without an outcome are then unknown).
+  absl::Status FinishEvaluation(EvaluationId id, const absl::Status& status) ABSL_LOCKS_EXCLUDED(door_, mu_);
+  bool IsCancelled(EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
+
+  // ---- Workers
+  absl::StatusOr<SyncReply> Synchronize(const SyncRequest& request) ABSL_LOCKS_EXCLUDED(door_, mu_);
+  // As Synchronize, but for a call that is held: what is new for it by now. Changes nothing.
+  absl::StatusOr<SyncReply> PendingFor(const SyncRequest& request) const ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status ReportStage(AttemptId attempt, LeaseToken token, AttemptStage stage) ABSL_LOCKS_EXCLUDED(door_, mu_);
+  absl::Status ReportEnd(AttemptId attempt, LeaseToken token, const ReportedEnd& end) ABSL_LOCKS_EXCLUDED(door_, mu_);
+  // `path` empty: any live lease will do; else it must be an output of the attempt's derivation.
+  absl::Status MayUpload(AttemptId attempt, LeaseToken token, std::string_view path) const ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status CheckLease(AttemptId attempt, LeaseToken token) const ABSL_LOCKS_EXCLUDED(mu_);
+  // The attempt's .drv closure, inputs first, without those in `have`.
+  absl::StatusOr<std::vector<DerivationFileView>> DerivationsOf(AttemptId attempt, LeaseToken token,
+                                                                const std::set<std::string>& have) const
+      ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status Drain(const std::string& worker, bool drain) ABSL_LOCKS_EXCLUDED(door_, mu_);
+
+  // ---- Users
+  absl::StatusOr<int64_t> Cancel(const Selector& selector) ABSL_LOCKS_EXCLUDED(door_, mu_);
+  absl::StatusOr<RetryResult> Retry(const Selector& selector, const std::string& cause) ABSL_LOCKS_EXCLUDED(door_, mu_);
+  std::vector<MatrixView> Matrices() const ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<GridView> Grid(const std::string& matrix, EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<std::vector<EvaluationRecord>> Evaluations(const std::string& matrix) const ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<ExplainView> Explain(const std::string& address, EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
+  // The attempt that an address's log is of: the live one, else the last.
+  absl::StatusOr<AttemptRecord> AttemptOf(const std::string& address, EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
+  // The last successful attempt of a .drv base name.
+  absl::StatusOr<AttemptId> LogOf(const std::string& drv_base_name) const ABSL_LOCKS_EXCLUDED(mu_);
+  bool IsLive(AttemptId attempt) const ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<WorkerView> Workers() const ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<ChannelRecord> Channels() const ABSL_LOCKS_EXCLUDED(mu_);
+  FarmTotals Totals() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Which of these derivations have a step, and in what state: for a plan.
+  std::map<std::string, StepState> StatesOf(const std::vector<std::string>& derivations) const ABSL_LOCKS_EXCLUDED(mu_);
+  std::shared_ptr<const Declared> DeclaredOf(const std::string& matrix) const ABSL_LOCKS_EXCLUDED(mu_);
+
+  // ---- Announcements: grows with every change.
+  uint64_t Version() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Returns at once when the version is not `seen`, else at the next change or after `timeout`; the version then.
+  uint64_t AwaitChange(uint64_t seen, absl::Duration timeout) const ABSL_LOCKS_EXCLUDED(mu_);
+  // False after an error of the record until it answered again.
+  bool RecordAnswers() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Unavailable until the record was read once: before that, nothing here says anything about the farm.
+  absl::Status Ready() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  using Moves = std::vector<StepMove>;
+  struct Decision;  // a batch and what to do in memory once it is recorded
+
+  absl::Status Fresh() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status Record(const Batch& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  // Records, applies, announces.
+  absl::Status Carry(Decision decision) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  // What follows from the state as it is, until nothing does. An error is logged; the next tick tries again.
+  void Advance() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  bool AdvanceSteps() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  bool AdvanceChecks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  bool PublishPassed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  bool SettleEvaluations() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  bool Dispatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  void ExpireLeases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  void RecordRenewals() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  void NoteUnplaceable() ABSL_LOCKS_EXCLUDED(mu_);
+  void Announce() ABSL_LOCKS_EXCLUDED(mu_);
+
+  absl::Status PlanInto(Decision& decision, StepId step, StepEvent event, StepDetail detail) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status PlanEnd(Decision& decision, const Lease& lease, const std::string& lease_end, AttemptResult result,
+                       const std::optional<OfferedGpu>& gpu) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status PlanStepEnd(Decision& decision, const Lease& lease, const AttemptResult& result) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status PlanCheckEnd(Decision& decision, const Lease& lease, const AttemptResult& result,
+                            const std::optional<OfferedGpu>& gpu) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void PlanPlacements(Decision& decision) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool OutputsHeld(StepId step, std::string* missing) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool Published(const VariantEntry& variant) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::StatusOr<Assignment> AssignmentOf(const Lease& lease) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Duration BackoffAfter(int failures) const;
+  WaitingRule Waiting() const;
+  absl::StatusOr<EvaluationEntry*> FindEvaluation(const std::string& matrix, EvaluationId id) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status Loaded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status NoMatrix(const std::string& matrix) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // What an address means: see proto FarmService.
+  absl::StatusOr<Found> Find(const std::string& address, const std::string& matrix, EvaluationId id) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Ends what no open evaluation wants any more; how many steps and checks that were.
+  absl::StatusOr<int64_t> CancelUnwanted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status CancelStep(StepId step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status CancelCheck(const std::string& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status CancelEvaluation(EvaluationId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status CancelVariants(EvaluationId id, const std::set<int>& ordinals) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  // Steps and checks at fault in what was found, of that cause (empty: any).
+  struct Faults {
+    std::set<StepId> steps;
+    std::set<std::string> checks;
+    std::set<EvaluationId> evaluations;
+    bool unknown = false;  // some variants are unknown to a dead evaluator
+  };
+  Faults FaultsOf(const Found& found, const std::string& cause) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  GridVariant ViewOf(const EvaluationEntry& evaluation, const VariantEntry& variant) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  RunningView ViewOf(const Lease& lease) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void PlanOutcomes(Decision& decision, EvaluationEntry& evaluation, const OutcomeBatch& batch)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status AddSteps(const OutcomeBatch& batch, Batch& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const Options options_;
+  mutable Mutex door_ ABSL_ACQUIRED_BEFORE(mu_);
+  bool stale_ ABSL_GUARDED_BY(door_) = true;  // memory may differ from the record
+
+  mutable Mutex mu_;
+  mutable CondVar changed_;
+  std::unique_ptr<FarmState> state_ ABSL_GUARDED_BY(mu_);
+  uint64_t version_ ABSL_GUARDED_BY(mu_) = 1;
+  bool record_answers_ ABSL_GUARDED_BY(mu_) = false;
+  bool loaded_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace hydrant
+
+#endif  // HYDRANT_DAEMON_COORDINATOR_COORDINATOR_H_

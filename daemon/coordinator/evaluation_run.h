@@ -1,0 +1,83 @@
+// One evaluation through source, evaluate, graph and presence: outcomes reach the coordinator slice by slice, while others
+// still evaluate. Knows nothing of leases or of who asked.
+#ifndef HYDRANT_DAEMON_COORDINATOR_EVALUATION_RUN_H_
+#define HYDRANT_DAEMON_COORDINATOR_EVALUATION_RUN_H_
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "daemon/cache/catalogue.h"
+#include "daemon/cache/store_import.h"
+#include "daemon/coordinator/coordinator.h"
+#include "daemon/evaluate/derivation_closure.h"
+#include "daemon/evaluate/evaluator.h"
+#include "daemon/presence/presence.h"
+#include "daemon/source/source.h"
+#include "lib/base/mutex.h"
+
+namespace hydrant {
+
+// What a plan finds: an evaluation that is not recorded.
+struct PlannedVariant {
+  VariantRecord record;
+  std::string state;    // cached pending impossible failed dependency_failed
+  std::string held_by;
+};
+struct PlanView {
+  std::string revision;
+  std::vector<PlannedVariant> variants;
+  int64_t build = 0, present = 0, shared = 0;  // steps
+};
+
+class EvaluationRun {
+ public:
+  struct Options {
+    Coordinator& coordinator;
+    TreeSource& source;
+    Evaluator& evaluator;
+    DerivationClosure& closure;
+    Presence& presence;
+    Catalogue& catalogue;
+    StoreImport& import;
+  };
+  explicit EvaluationRun(Options options) : options_(options) {}
+
+  // Runs requested evaluations, one after the other, until `stop`.
+  void Serve(const std::atomic<bool>& stop);
+  // Runs one to its end; what went wrong is told to the coordinator.
+  void Run(const EvaluationTask& task, const std::atomic<bool>& stop);
+  // Cancelled when `cancelled` became true. Any thread, beside Serve.
+  absl::StatusOr<PlanView> Plan(const Declared& declared, const std::atomic<bool>& cancelled);
+
+ private:
+  absl::Status Evaluate(const EvaluationTask& task, const std::atomic<bool>& stop);
+  // Derivations, steps and presence for some outcomes; a derivation that cannot be read makes its outcome unknown.
+  OutcomeBatch Complete(std::vector<Outcome> outcomes);
+  absl::Status ImportSources(const OutcomeBatch& batch);
+
+  const Options options_;
+  Mutex import_mu_;  // StoreImport is for one thread
+};
+
+// True when a path is known to be held by an upstream cache: answers that presence gave, for the publisher.
+class UpstreamMemory final : public Presence {
+ public:
+  explicit UpstreamMemory(Presence& presence) : presence_(presence) {}
+  std::map<std::string, Answer> Ask(const std::vector<std::string>& store_paths) override;
+  // What was answered before, else asks.
+  bool Holds(const std::string& store_path);
+
+ private:
+  Presence& presence_;
+  Mutex mu_;
+  std::map<std::string, std::string> held_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hydrant
+
+#endif  // HYDRANT_DAEMON_COORDINATOR_EVALUATION_RUN_H_

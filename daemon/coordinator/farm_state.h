@@ -1,0 +1,123 @@
+// All that the coordinator remembers, as plain values under its lock: rebuilt from the record at start and after any doubt.
+// Knows no policy; what may follow is said by the tables of graph/ and lease/.
+#ifndef HYDRANT_DAEMON_COORDINATOR_FARM_STATE_H_
+#define HYDRANT_DAEMON_COORDINATOR_FARM_STATE_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "daemon/graph/step_graph.h"
+#include "daemon/lease/lease_table.h"
+#include "daemon/lease/worker_registry.h"
+#include "daemon/record/records.h"
+#include "daemon/record/state_store.h"
+#include "daemon/schedule/estimate.h"
+#include "lib/matrix/expansion.h"
+#include "lib/matrix/matrix.h"
+#include "lib/nix/derivation.h"
+
+namespace hydrant {
+
+// A matrix's text and what it means; shared by the matrix and the evaluations that began with it.
+struct Declared {
+  MatrixTextRecord text;
+  Matrix matrix;
+  Expansion expansion;
+};
+
+struct VariantEntry {
+  VariantRecord record;
+  bool known = false;     // has its outcome
+  bool required = false;  // by the gate
+  bool published = false; // every output is published or held upstream; never becomes false again
+  std::optional<StepId> step, environment_step;
+  std::vector<std::string> checks;  // keys, in the order of the matrix
+};
+
+struct EvaluationEntry {
+  EvaluationRecord record;
+  std::shared_ptr<const Declared> declared;
+  std::vector<VariantEntry> variants;  // in the order of the matrix; those outside `only` are left out
+  std::vector<std::string> unmatched;  // globs of the gate that select nothing
+  bool wanting = false;                // its steps are counted as wanted in the graph
+};
+
+struct CheckEntry {
+  CheckRecord record;
+  std::optional<StepId> output_step, environment_step;
+  absl::Time ready_since = absl::InfinitePast();
+  std::set<std::string> avoid;  // workers where the farm failed it
+};
+
+struct DerivationEntry {
+  std::string aterm;
+  nix::Derivation parsed;
+};
+
+struct FarmState {
+  FarmState(absl::Duration lease, WorkerRegistry::Options workers) : leases(lease), workers(workers) {}
+
+  std::map<std::string, MatrixRecord> matrices;
+  std::map<std::string, std::shared_ptr<const Declared>> declared;  // by digest
+  std::map<EvaluationId, EvaluationEntry> evaluations;
+  StepGraph graph;
+  absl::flat_hash_map<std::string, std::shared_ptr<const DerivationEntry>> derivations;  // of steps and their inputs
+  std::map<std::string, CheckEntry> checks;  // by key
+  LeaseTable leases;
+  WorkerRegistry workers;
+  std::map<std::string, ChannelRecord> channels;
+  Estimate estimate;
+
+  // Since when no connected worker could take it: steps by id, checks by key.
+  absl::flat_hash_map<StepId, absl::Time> step_unplaceable, ready_since;
+  absl::flat_hash_map<std::string, absl::Time> check_unplaceable;
+  absl::flat_hash_map<StepId, std::set<std::string>> avoid;  // workers where the farm failed a step
+  std::set<AttemptId> renewed;                               // leases renewed since that was last recorded
+
+  EvaluationId last_evaluation;
+  AttemptId last_attempt;
+  LeaseToken last_token;
+};
+
+// The newest evaluation of a matrix; null when there is none.
+EvaluationEntry* NewestEvaluation(FarmState& state, const std::string& matrix);
+const EvaluationEntry* NewestEvaluation(const FarmState& state, const std::string& matrix);
+
+// Everything again from the record. `declare` parses a text; a text that no longer parses is an error.
+struct FarmOptions {
+  std::string system;  // stands in for an undeclared axis
+  absl::Duration lease = absl::Seconds(20);
+  WorkerRegistry::Options workers;
+};
+absl::StatusOr<std::unique_ptr<FarmState>> Restore(Recorded recorded, const FarmOptions& options, absl::Time now);
+
+// Parses and expands.
+absl::StatusOr<std::shared_ptr<const Declared>> Declare(MatrixTextRecord text, const std::string& system);
+// The digest of everything in it but `digest`.
+std::string DigestOf(const MatrixTextRecord& text);
+
+// The entries of an evaluation before any outcome: one per variant that `only` selects; impossible ones are known at once.
+EvaluationEntry NewEvaluationEntry(EvaluationRecord record, std::shared_ptr<const Declared> declared);
+// Counts the steps of its variants (but cancelled ones) as wanted in the graph, or no longer. Idempotent.
+void WantSteps(FarmState& state, EvaluationEntry& evaluation, bool want);
+// Links a known variant to its step and checks; creates check entries that are missing and returns their records.
+std::vector<CheckRecord> LinkVariant(FarmState& state, const EvaluationEntry& evaluation, VariantEntry& variant);
+
+// True when a pre-build hook may look the .drv up, so that its closure must be in the worker's store (NixOS/nix#9272).
+bool NeedsClosure(const nix::Derivation& derivation);
+// kRetriedReady or kRetriedBlocked, by the state of its inputs.
+StepEvent RetryEventOf(const StepGraph& graph, StepId step);
+// What a step is, from its parsed derivation.
+StepSpec SpecOf(const std::string& path, const nix::Derivation& derivation);
+// Store paths that must be valid before the step's builder starts: used outputs of input derivations, and sources.
+absl::StatusOr<std::vector<std::string>> InputPathsOf(const FarmState& state, const nix::Derivation& derivation);
+
+}  // namespace hydrant
+
+#endif  // HYDRANT_DAEMON_COORDINATOR_FARM_STATE_H_

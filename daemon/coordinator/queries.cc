@@ -1,0 +1,306 @@
+// What users and metrics ask: answers from memory, never from the database but for attempts of the past.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "daemon/coordinator/coordinator.h"
+#include "daemon/schedule/scheduler.h"
+#include "lib/base/status_macros.h"
+
+namespace hydrant {
+
+GridVariant Coordinator::ViewOf(const EvaluationEntry& evaluation, const VariantEntry& variant) const {
+  return {.record = variant.record, .view = Describe(*state_, evaluation, variant, Waiting()),
+          .required = variant.required};
+}
+
+RunningView Coordinator::ViewOf(const Lease& lease) const {
+  RunningView view{.lease = lease};
+  if (auto step = state_->graph.Find(lease.subject.derivation)) view.what = state_->graph.spec(*step).name;
+  auto check = state_->checks.find(lease.subject.check);
+  if (check != state_->checks.end()) {
+    const CheckEntry& entry = check->second;
+    view.what = absl::StrCat("check ", entry.record.name,
+                             entry.output_step ? absl::StrCat(" of ", state_->graph.spec(*entry.output_step).name) : "");
+  }
+  return view;
+}
+
+std::vector<MatrixView> Coordinator::Matrices() const {
+  MutexLock lock(mu_);
+  std::vector<MatrixView> views;
+  for (const auto& [name, record] : state_->matrices) {
+    const Declared& declared = *state_->declared.at(record.digest);
+    MatrixView view{.name = name, .reason = declared.matrix.reason,
+                    .variants = static_cast<int64_t>(declared.expansion.variants.size())};
+    if (const EvaluationEntry* newest = NewestEvaluation(*state_, name)) {
+      view.evaluation = newest->record;
+      for (const VariantEntry& variant : newest->variants) {
+        ++view.totals[std::string(VariantStateName(Describe(*state_, *newest, variant, Waiting()).state))];
+      }
+    }
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+absl::StatusOr<GridView> Coordinator::Grid(const std::string& matrix, EvaluationId id) const {
+  MutexLock lock(mu_);
+  HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * evaluation, FindEvaluation(matrix, id));
+  GridView grid{.evaluation = evaluation->record};
+  std::set<AttemptSubject> wanted;
+  for (const VariantEntry& variant : evaluation->variants) {
+    grid.variants.push_back(ViewOf(*evaluation, variant));
+    ++grid.totals[std::string(VariantStateName(grid.variants.back().view.state))];
+    for (const std::string& key : variant.checks) wanted.insert({.check = key});
+  }
+  for (const auto& [attempt, lease] : state_->leases.all()) {
+    if (lease.subject.check.empty() || wanted.contains(lease.subject)) grid.running.push_back(ViewOf(lease));
+  }
+  return grid;
+}
+
+absl::StatusOr<std::vector<EvaluationRecord>> Coordinator::Evaluations(const std::string& matrix) const {
+  MutexLock lock(mu_);
+  if (!matrix.empty() && !state_->matrices.contains(matrix)) return NoMatrix(matrix);
+  std::vector<EvaluationRecord> records;
+  for (auto it = state_->evaluations.rbegin(); it != state_->evaluations.rend() && records.size() < 200; ++it) {
+    if (matrix.empty() || it->second.record.matrix == matrix) records.push_back(it->second.record);
+  }
+  return records;
+}
+
+namespace {
+
+// The step that an explanation is about: the variant's, or the environment's that its checks wait for.
+std::optional<StepId> StepToExplain(const FarmState& state, const VariantEntry& variant) {
+  const auto unfinished = [&](const std::optional<StepId>& step) {
+    return step && state.graph.state(*step) != StepState::kSucceeded;
+  };
+  if (!unfinished(variant.step) && unfinished(variant.environment_step)) return variant.environment_step;
+  return variant.step;
+}
+
+std::string ReasonOf(const FarmState& state, StepId step) {
+  const StepDetail& detail = state.graph.detail(step);
+  switch (state.graph.state(step)) {
+    case StepState::kBlocked: return "it waits for inputs that are not built yet";
+    case StepState::kReady: {
+      const std::string nobody = WhyNobody(state, DemandOf(state, step));
+      return nobody.empty() ? "it is ready; every worker that can take it is busy" : nobody;
+    }
+    case StepState::kRunning: return "an attempt is running";
+    case StepState::kBuilt: return "it is built and about to be staged";
+    case StepState::kSucceeded:
+      if (detail.held_by.empty() || detail.held_by == "ours") return "it succeeded; our cache holds its outputs";
+      return absl::StrCat("its outputs are in ", detail.held_by);
+    case StepState::kBackingOff:
+      return absl::StrCat("the farm failed it (", std::string(CauseName(detail.cause)), ": ", detail.message,
+                          "); it is tried again");
+    case StepState::kFailed:
+      return absl::StrCat("it failed (", std::string(CauseName(detail.cause)), "): ", detail.message);
+    case StepState::kCancelled: return "it was cancelled";
+    case StepState::kDependencyFailed:
+      return absl::StrCat("a dependency failed: ", detail.root, ": ", detail.message);
+  }
+  return "";
+}
+
+}  // namespace
+
+absl::StatusOr<ExplainView> Coordinator::Explain(const std::string& address, EvaluationId id) const {
+  ExplainView view;
+  AttemptSubject subject;
+  {
+    MutexLock lock(mu_);
+    HYDRANT_ASSIGN_OR_RETURN(Found found, Find(address, "", id));
+    std::optional<StepId> step = found.step;
+    std::optional<Demand> demand;
+    if (!found.variants.empty()) {
+      const VariantEntry& variant = *found.variants.front();
+      view.variant = ViewOf(*found.evaluation, variant);
+      view.reason = view.variant->view.message;
+      step = StepToExplain(*state_, variant);
+      for (const std::string& key : variant.checks) {
+        const CheckEntry& check = state_->checks.at(key);
+        if (check.record.state == CheckState::kReady) demand = DemandOf(check);
+      }
+    }
+    if (step) {
+      view.derivation = state_->graph.spec(*step).derivation;
+      view.step_state = StepStateName(state_->graph.state(*step));
+      if (view.reason.empty() || !view.variant) view.reason = ReasonOf(*state_, *step);
+      view.chain = state_->graph.ChainToRoot(*step);
+      if (state_->graph.state(*step) == StepState::kReady) demand = DemandOf(*state_, *step);
+      for (StepId input : state_->graph.inputs(*step)) {
+        if (state_->graph.state(input) != StepState::kSucceeded && view.waits_for.size() < 20) {
+          view.waits_for.push_back(state_->graph.spec(input).derivation);
+        }
+      }
+      subject.derivation = view.chain.empty() ? view.derivation : view.chain.back();
+    }
+    if (demand) {
+      for (const auto& [name, worker] : state_->workers.all()) {
+        if (worker.state == WorkerState::kGone || worker.state == WorkerState::kRevoked) continue;
+        std::string rule = WhyNot(*demand, worker.offer);
+        if (rule.empty() && worker.state != WorkerState::kConnected) {
+          rule = absl::StrCat("is ", std::string(WorkerStateName(worker.state)));
+        }
+        view.workers.emplace_back(name, std::move(rule));
+      }
+    }
+  }
+  if (!subject.derivation.empty()) {
+    HYDRANT_ASSIGN_OR_RETURN(view.attempts, options_.store.Attempts(subject, 20));
+  }
+  return view;
+}
+
+absl::StatusOr<AttemptRecord> Coordinator::AttemptOf(const std::string& address, EvaluationId id) const {
+  int64_t number = 0;
+  if (absl::StartsWith(address, "a") && absl::SimpleAtoi(address.substr(1), &number)) {
+    return options_.store.FindAttempt({number});
+  }
+  std::vector<AttemptSubject> subjects;
+  std::string why;
+  {
+    MutexLock lock(mu_);
+    HYDRANT_ASSIGN_OR_RETURN(Found found, Find(address, "", id));
+    std::optional<StepId> step = found.step;
+    if (!found.variants.empty()) {
+      const VariantEntry& variant = *found.variants.front();
+      why = Describe(*state_, *found.evaluation, variant, Waiting()).message;
+      step = variant.step;
+      // A failed check is what one asks about; else the step, else a check.
+      for (const std::string& key : variant.checks) {
+        const bool failed = state_->checks.at(key).record.state == CheckState::kFailed;
+        subjects.insert(failed ? subjects.begin() : subjects.end(), {.check = key});
+      }
+      if (step && !(subjects.size() > 0 && state_->checks.at(subjects[0].check).record.state == CheckState::kFailed)) {
+        subjects.insert(subjects.begin(), AttemptSubject{});
+        subjects[0].derivation = state_->graph.spec(*step).derivation;
+      }
+    } else if (step) {
+      subjects.push_back({.derivation = state_->graph.spec(*step).derivation});
+    }
+    if (step) {
+      const std::vector<std::string> chain = state_->graph.ChainToRoot(*step);
+      if (chain.size() > 1) subjects.insert(subjects.begin(), {.derivation = chain.back()});
+    }
+  }
+  for (const AttemptSubject& subject : subjects) {
+    HYDRANT_ASSIGN_OR_RETURN(std::vector<AttemptRecord> attempts, options_.store.Attempts(subject, 1));
+    if (!attempts.empty()) return attempts.front();
+  }
+  return absl::NotFoundError(absl::StrCat("nothing of ", address, " has been attempted here",
+                                          why.empty() ? "" : absl::StrCat(": ", why)));
+}
+
+absl::StatusOr<AttemptId> Coordinator::LogOf(const std::string& drv_base_name) const {
+  const AttemptSubject subject{.derivation = absl::StrCat("/nix/store/", drv_base_name)};
+  HYDRANT_ASSIGN_OR_RETURN(std::vector<AttemptRecord> attempts, options_.store.Attempts(subject, 20));
+  for (const AttemptRecord& attempt : attempts) {
+    if (attempt.result.outcome == "succeeded") return attempt.lease.attempt;
+  }
+  if (!attempts.empty()) return attempts.front().lease.attempt;
+  return absl::NotFoundError(absl::StrCat("no log of ", drv_base_name));
+}
+
+bool Coordinator::IsLive(AttemptId attempt) const {
+  MutexLock lock(mu_);
+  return state_->leases.Find(attempt) != nullptr;
+}
+
+std::vector<WorkerView> Coordinator::Workers() const {
+  MutexLock lock(mu_);
+  std::vector<WorkerView> views;
+  for (const auto& [name, worker] : state_->workers.all()) {
+    WorkerView view{.worker = worker, .busy_slots = state_->leases.BusySlots(name)};
+    for (const Lease* lease : state_->leases.OfWorker(name)) view.running.push_back(ViewOf(*lease));
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+std::vector<ChannelRecord> Coordinator::Channels() const {
+  MutexLock lock(mu_);
+  std::vector<ChannelRecord> channels;
+  for (const auto& [name, channel] : state_->channels) channels.push_back(channel);
+  return channels;
+}
+
+std::map<std::string, StepState> Coordinator::StatesOf(const std::vector<std::string>& derivations) const {
+  MutexLock lock(mu_);
+  std::map<std::string, StepState> states;
+  for (const std::string& derivation : derivations) {
+    if (auto step = state_->graph.Find(derivation)) states[derivation] = state_->graph.state(*step);
+  }
+  return states;
+}
+
+std::shared_ptr<const Declared> Coordinator::DeclaredOf(const std::string& matrix) const {
+  MutexLock lock(mu_);
+  auto found = state_->matrices.find(matrix);
+  return found == state_->matrices.end() ? nullptr : state_->declared.at(found->second.digest);
+}
+
+FarmTotals Coordinator::Totals() const {
+  MutexLock lock(mu_);
+  FarmTotals totals;
+  totals.steps = state_->graph.counts();
+  for (const auto& [name, record] : state_->matrices) {
+    auto& states = totals.variants[name];
+    for (int state = 0; state < kVariantStateCount; ++state) {
+      states[std::string(VariantStateName(static_cast<VariantState>(state)))] = 0;
+    }
+    const EvaluationEntry* newest = NewestEvaluation(*state_, name);
+    if (newest == nullptr) continue;
+    for (const VariantEntry& variant : newest->variants) {
+      ++states[std::string(VariantStateName(Describe(*state_, *newest, variant, Waiting()).state))];
+    }
+    for (const auto& [id, evaluation] : state_->evaluations) {
+      if (evaluation.record.matrix == name && evaluation.record.settled_at != absl::InfiniteFuture()) {
+        totals.evaluated_at[name] = evaluation.record.settled_at;
+      }
+    }
+    auto channel = state_->channels.find(name);
+    if (channel == state_->channels.end()) continue;
+    // Behind since the first newer evaluation that settled without passing.
+    absl::Time since = absl::InfiniteFuture();
+    for (const auto& [id, evaluation] : state_->evaluations) {
+      if (evaluation.record.matrix == name && id > channel->second.evaluation) {
+        since = std::min(since, evaluation.record.requested_at);
+      }
+    }
+    totals.channel_lag_since[name] = since;
+  }
+  const absl::Time now = options_.clock.Now();
+  for (const auto& [step, since] : state_->step_unplaceable) {
+    if (now - since >= options_.waiting_after) ++totals.waiting[WhyNobody(*state_, DemandOf(*state_, step))];
+  }
+  for (const auto& [key, since] : state_->check_unplaceable) {
+    if (now - since >= options_.waiting_after) ++totals.waiting[WhyNobody(*state_, DemandOf(state_->checks.at(key)))];
+  }
+  for (const char* state : {"connected", "draining", "gone", "quarantined", "revoked"}) totals.workers[state] = 0;
+  std::map<std::tuple<std::string, std::string, bool>, int64_t> gpus;
+  for (const auto& [name, worker] : state_->workers.all()) {
+    ++totals.workers[std::string(WorkerStateName(worker.state))];
+    if (worker.state == WorkerState::kGone) continue;
+    const int busy = state_->leases.BusySlots(name);
+    totals.slots[name] = {busy, std::max(0, worker.offer.slots - busy)};
+    const std::set<std::string> taken = state_->leases.BusyGpus(name);
+    for (const OfferedGpu& gpu : worker.offer.gpus) {
+      ++gpus[{gpu.architecture, taken.contains(gpu.uuid) ? "busy" : "free", gpu.simulated}];
+    }
+  }
+  for (const auto& [key, count] : gpus) {
+    totals.gpus.push_back({.architecture = std::get<0>(key), .state = std::get<1>(key),
+                           .simulated = std::get<2>(key), .count = count});
+  }
+  return totals;
+}
+
+}  // namespace hydrant

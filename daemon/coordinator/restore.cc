@@ -1,0 +1,115 @@
+// Memory from the record: what a restart does, and what follows any doubt about a commit.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/coordinator/farm_state.h"
+#include "lib/base/log.h"
+#include "lib/base/status_macros.h"
+
+namespace hydrant {
+namespace {
+
+absl::Status RestoreTexts(FarmState& state, std::vector<MatrixTextRecord> texts, const std::string& system) {
+  for (MatrixTextRecord& text : texts) {
+    const std::string digest = text.digest;
+    const std::string file = text.file;
+    auto declared = Declare(std::move(text), system);
+    if (!declared.ok()) return Annotate(declared.status(), absl::StrCat("the recorded matrix ", file));
+    state.declared[digest] = *std::move(declared);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RestoreGraph(FarmState& state, const std::vector<DerivationRecord>& derivations,
+                          const std::vector<StepRecord>& steps) {
+  for (const DerivationRecord& record : derivations) {
+    auto entry = std::make_shared<DerivationEntry>();
+    auto parsed = nix::ParseDerivation(record.aterm);
+    if (!parsed.ok()) return Annotate(parsed.status(), absl::StrCat("the recorded derivation ", record.path));
+    entry->aterm = record.aterm;
+    entry->parsed = *std::move(parsed);
+    state.derivations[record.path] = std::move(entry);
+  }
+  std::vector<StepSpec> specs;
+  absl::flat_hash_map<std::string, StepGraph::Known> known;
+  for (const StepRecord& step : steps) {
+    auto found = state.derivations.find(step.derivation);
+    if (found == state.derivations.end()) {
+      return absl::DataLossError(absl::StrCat("the step ", step.derivation, " has no derivation in the record"));
+    }
+    specs.push_back(SpecOf(step.derivation, found->second->parsed));
+    known[step.derivation] = {.state = step.state, .detail = step.detail};
+  }
+  return state.graph.Add(specs, known).status();
+}
+
+// The record names the outcome; a variant that an evaluation began with but that has no row is still unknown.
+absl::Status RestoreEvaluations(FarmState& state, std::vector<EvaluationRecord> evaluations,
+                                std::vector<VariantRecord> variants) {
+  for (EvaluationRecord& record : evaluations) {
+    auto declared = state.declared.find(record.digest);
+    if (declared == state.declared.end()) {
+      return absl::DataLossError(absl::StrCat("evaluation ", record.id.value, " has no text in the record"));
+    }
+    const EvaluationId id = record.id;
+    state.evaluations[id] = NewEvaluationEntry(std::move(record), declared->second);
+  }
+  std::map<std::pair<EvaluationId, int>, VariantEntry*> places;
+  for (auto& [id, evaluation] : state.evaluations) {
+    for (VariantEntry& variant : evaluation.variants) places[{id, variant.record.ordinal}] = &variant;
+  }
+  for (VariantRecord& record : variants) {
+    auto place = places.find({record.evaluation, record.ordinal});
+    if (place == places.end()) continue;
+    place->second->record = std::move(record);
+    place->second->known = true;
+  }
+  for (auto& [id, evaluation] : state.evaluations) {
+    for (VariantEntry& variant : evaluation.variants) LinkVariant(state, evaluation, variant);
+  }
+  return absl::OkStatus();
+}
+
+void RestoreLeases(FarmState& state, std::vector<AttemptRecord> attempts, absl::Time now) {
+  for (AttemptRecord& attempt : attempts) {
+    absl::Status adopted = state.leases.Adopt(std::move(attempt.lease), now);
+    if (!adopted.ok()) Log(LogLevel::kWarning, "lease not adopted", {{"reason", adopted.ToString()}});
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FarmState>> Restore(Recorded recorded, const FarmOptions& options, absl::Time now) {
+  auto state = std::make_unique<FarmState>(options.lease, options.workers);
+  HYDRANT_RETURN_IF_ERROR(RestoreTexts(*state, std::move(recorded.texts), options.system));
+  for (MatrixRecord& matrix : recorded.matrices) state->matrices[matrix.name] = std::move(matrix);
+  HYDRANT_RETURN_IF_ERROR(RestoreGraph(*state, recorded.derivations, recorded.steps));
+  for (WorkerRecord& record : recorded.workers) {
+    Worker worker;
+    worker.name = record.name;
+    worker.offer = std::move(record.offer);
+    worker.drained_by_operator = record.drained_by_operator;
+    worker.state = record.revoked ? WorkerState::kRevoked : WorkerState::kGone;
+    worker.seen_at = record.seen_at;
+    state->workers.Restore(std::move(worker));
+  }
+  for (CheckRecord& check : recorded.checks) {
+    const std::string key = check.key;
+    state->checks[key].record = std::move(check);
+  }
+  HYDRANT_RETURN_IF_ERROR(
+      RestoreEvaluations(*state, std::move(recorded.evaluations), std::move(recorded.variants)));
+  RestoreLeases(*state, std::move(recorded.live_attempts), now);
+  for (ChannelRecord& channel : recorded.channels) state->channels[channel.name] = std::move(channel);
+  for (const Recorded::Observed& observed : recorded.durations) {
+    if (auto step = state->graph.Find(observed.derivation)) {
+      state->estimate.Observe(state->graph.spec(*step).name, observed.building);
+    }
+  }
+  state->last_evaluation = recorded.last_evaluation;
+  state->last_attempt = recorded.last_attempt;
+  state->last_token = recorded.last_token;
+  return state;
+}
+
+}  // namespace hydrant

@@ -1,0 +1,153 @@
+// What the coordinator takes and gives, as values: neither protobuf nor rows. Knows nothing of how they are shown.
+#ifndef HYDRANT_DAEMON_COORDINATOR_VIEWS_H_
+#define HYDRANT_DAEMON_COORDINATOR_VIEWS_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "daemon/coordinator/farm_state.h"
+#include "daemon/coordinator/variant_state.h"
+#include "daemon/evaluate/derivation_closure.h"
+#include "daemon/evaluate/evaluator.h"
+#include "daemon/record/records.h"
+
+namespace hydrant {
+
+struct ApplyResult {
+  std::string name;
+  int64_t variants = 0;
+  bool replaced = false;
+};
+
+// An evaluation to be run.
+struct EvaluationTask {
+  EvaluationId id;
+  std::shared_ptr<const Declared> declared;
+  std::vector<size_t> variants;  // indices into declared->expansion.variants that need an evaluator
+};
+
+struct OutcomeBatch {
+  std::vector<Outcome> outcomes;
+  std::vector<std::shared_ptr<const LoadedDerivation>> derivations;  // inputs before those that use them
+  std::set<std::string> steps;              // those of `derivations` that get a step: not pruned by presence
+  std::map<std::string, std::string> held;  // .drv path -> "ours" or the URL of the cache that has all its outputs
+};
+
+struct HeldLease {
+  AttemptId attempt;
+  LeaseToken token;
+};
+
+struct SyncRequest {
+  std::string name, instance;
+  WorkerOffer offer;
+  std::vector<HeldLease> held;
+  bool draining = false, leaving = false;
+};
+
+// What to do, for one lease.
+struct Assignment {
+  Lease lease;
+  // Of a step; null for a check.
+  std::shared_ptr<const DerivationEntry> derivation;
+  std::vector<std::string> input_paths;
+  bool needs_closure = false;
+  // Of a check.
+  std::optional<CheckRecord> check;
+  Limits limits;
+};
+
+struct SyncReply {
+  std::vector<Assignment> assignments;
+  std::vector<AttemptId> revoked;
+  bool draining = false;
+};
+
+struct ReportedEnd {
+  AttemptResult result;  // outcome and ended_at are ours to say
+  std::optional<OfferedGpu> gpu;
+};
+
+struct DerivationFileView {
+  std::string path, aterm;
+  std::vector<std::string> references;
+};
+
+// What Cancel and Retry are about.
+struct Selector {
+  std::string address;  // variant, glob, .drv path; empty: all of the evaluation
+  std::string matrix;
+  EvaluationId evaluation;
+};
+
+struct RetryResult {
+  int64_t retried = 0;
+  EvaluationId evaluation;  // asked for because some variants were unknown
+};
+
+// What an address means.
+struct Found {
+  EvaluationEntry* evaluation = nullptr;
+  std::vector<VariantEntry*> variants;
+  std::optional<StepId> step;
+};
+
+struct RunningView {
+  Lease lease;
+  std::string what;
+};
+
+struct GridVariant {
+  VariantRecord record;
+  VariantView view;
+  bool required = false;
+};
+
+struct GridView {
+  EvaluationRecord evaluation;
+  std::vector<GridVariant> variants;
+  std::map<std::string, int64_t> totals;
+  std::vector<RunningView> running;
+};
+
+struct MatrixView {
+  std::string name, reason;
+  int64_t variants = 0;
+  std::optional<EvaluationRecord> evaluation;
+  std::map<std::string, int64_t> totals;
+};
+
+struct ExplainView {
+  std::optional<GridVariant> variant;
+  std::string derivation, step_state, reason;
+  std::vector<std::string> chain, waits_for;
+  std::vector<std::pair<std::string, std::string>> workers;  // name, first rule that it fails ("" none)
+  std::vector<AttemptRecord> attempts;
+};
+
+struct WorkerView {
+  Worker worker;
+  int busy_slots = 0;
+  std::vector<RunningView> running;
+};
+
+// Figures of the whole farm, for metrics.
+struct FarmTotals {
+  std::map<std::string, std::map<std::string, int64_t>> variants;  // matrix -> state -> count, newest evaluations
+  std::array<int64_t, kStepStateCount> steps{};
+  std::map<std::string, int64_t> waiting;                          // reason -> steps and checks
+  std::map<std::string, int64_t> workers;                          // state -> count
+  std::map<std::string, std::pair<int64_t, int64_t>> slots;        // worker -> busy, free
+  struct Gpus { std::string architecture, state; bool simulated; int64_t count; };
+  std::vector<Gpus> gpus;
+  std::map<std::string, absl::Time> evaluated_at;                  // matrix -> newest settled evaluation
+  std::map<std::string, absl::Time> channel_lag_since;             // channel -> since when it is behind; InfiniteFuture: not
+};
+
+}  // namespace hydrant
+
+#endif  // HYDRANT_DAEMON_COORDINATOR_VIEWS_H_

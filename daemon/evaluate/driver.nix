@@ -1,0 +1,270 @@
+# Evaluates the packages of one slice, each for itself, and tells what became of them line by line on standard error.
+# Knows nothing of matrices: the slice, the recipe and the names come in one JSON file.
+#
+#   nix-instantiate --eval --strict --read-write-mode --argstr input IN.json -A run   driver.nix
+#   nix-instantiate --eval --strict --read-write-mode --argstr input IN.json --argstr id ID -A text driver.nix
+#
+# Input: {
+#   "nixpkgs": "/absolute/tree",
+#   "recipe": "auto" | "2022" | "/absolute/recipe.nix",     the user's own when it starts with a slash
+#   "slice": {"cuda": "12.9", "python": "python312", "system": "x86_64-linux", …},
+#   "config": {…}, "overlays": ["/absolute/overlay.nix"], "allow": ["unfree"],   for built-in recipes; may be absent
+#   "names": [{"id": "jax@…", "path": ["python3Packages", "jax"], "env": true}, …]
+# }
+# `path` is the declared name split at its dots: an attribute whose own name has dots is found as well. `env` asks for the
+# Python environment that holds just this package.
+#
+# Lines (nix puts "trace: " before each), in this order for each name, in the order of the names:
+#   @B ID                        begins
+#   @R {"id", "drvPath", "name", "system", "outputs": {"out": "/nix/store/…"}, "features": […]}      a derivation
+#   @M {"id", "attribute", "message", "available": […]}  no such attribute; `available`: names that resemble it
+#   @N {"id", "type", "message"}                         not a derivation
+#   @T ID                        an error that tryEval caught: throw, assertion, any refusal of nixpkgs. `text` tells its words
+# The package set itself comes before the first name, since what is wrong with it is wrong for all of them:
+#   @X                           it is such an error; no name begins. `text` of any name tells its words
+# and a process that dies of it does so before any @B.
+# and after @R:
+#   @E {"id", "drvPath", "outputs"}  or  @F {"id", "message"}    the environment asked for; @F: there is none, and why
+#   @A {"id", "meta": {…}}           what else is known: broken, licences, timeout, maxSilent, …; only the fields that evaluate
+# The last line is @Z. Each name has exactly one of @R @M @N @T, but for the one at which the process dies of an error that
+# cannot be caught: that is the last @B without any (its outcome is the error on standard error), or, after @R, the
+# environment (no @E yet) or the meta (no @A yet) of a name that is good. Names after it have to be asked again.
+#
+# `text` forces one name and nothing else, uncaught, so that nix itself words the error. `textOf` is the same as a function
+# of the id, for many in one `nix repl`: one import serves them all.
+{
+  input,
+  id ? null,
+}:
+
+let
+  request = builtins.fromJSON (builtins.readFile input);
+  builtIn = builtins.substring 0 1 request.recipe != "/";
+  recipe = if builtIn then ./recipes + "/${request.recipe}.nix" else /. + request.recipe;
+  tree = /. + request.nixpkgs;
+
+  packages = import recipe (
+    {
+      nixpkgs = tree;
+      inherit (request) slice;
+    }
+    // (
+      if builtIn then
+        {
+          config = request.config or { };
+          overlays = map (file: import (/. + file)) (request.overlays or [ ]);
+          allow = request.allow or [ "unfree" ];
+        }
+      else
+        { }
+    )
+  );
+
+  # In a built-in recipe python3Packages is the slice's Python set.
+  python = request.slice.python or "default";
+  pathOf =
+    { path, ... }:
+    if builtIn && python != "default" && builtins.head path == "python3Packages" then
+      [ "${python}Packages" ] ++ builtins.tail path
+    else
+      path;
+
+  # {found = value; parent = set;} or {missing = name; parent = set or null;}. At each step the whole rest is tried first.
+  resolve =
+    set: path:
+    let
+      whole = builtins.concatStringsSep "." path;
+      first = builtins.head path;
+    in
+    if !builtins.isAttrs set then
+      {
+        missing = first;
+        parent = null;
+        message = "attribute '${first}' missing: what should hold it is ${kind set}";
+      }
+    else if set ? ${whole} then
+      {
+        found = set.${whole};
+        parent = set;
+      }
+    else if builtins.length path > 1 && set ? ${first} then
+      resolve set.${first} (builtins.tail path)
+    else
+      {
+        missing = first;
+        parent = set;
+        message = "attribute '${first}' missing";
+      };
+
+  kind = value: (if builtins.isAttrs value then "a " else if builtins.isInt value then "an " else "a ") + builtins.typeOf value;
+  discard = builtins.unsafeDiscardStringContext;
+  say = line: value: builtins.trace line value;
+  sayJson = mark: value: builtins.trace "@${mark} ${builtins.toJSON value}";
+
+  outputsOf =
+    drv:
+    builtins.listToAttrs (
+      map (name: {
+        inherit name;
+        value = discard drv.${name}.outPath;
+      }) (if drv ? outputs then drv.outputs else [ "out" ])
+    );
+  withOut = drv: if drv ? out then drv else drv // { out = drv; };
+
+  derivationFields = id: drv: {
+    inherit id;
+    drvPath = discard drv.drvPath;
+    name = drv.name or "";
+    system = drv.system or "";
+    outputs = outputsOf (withOut drv);
+    features = listOfText (drv.requiredSystemFeatures or drv.drvAttrs.requiredSystemFeatures or [ ]);
+  };
+
+  listOfText = value: if builtins.isList value then builtins.filter builtins.isString value else [ ];
+
+  # Evaluates `value` as deep as it goes; null when that throws.
+  attempt =
+    value:
+    let
+      result = builtins.tryEval (builtins.deepSeq value value);
+    in
+    if result.success then result.value else null;
+
+  licences =
+    meta:
+    let
+      given = meta.license or [ ];
+      one =
+        licence:
+        if builtins.isString licence then
+          { name = licence; }
+        else
+          {
+            name = licence.shortName or licence.spdxId or licence.fullName or "unknown";
+            free = licence.free or true;
+          };
+    in
+    map one (if builtins.isList given then given else [ given ]);
+
+  metaFields =
+    drv:
+    let
+      meta = drv.meta or { };
+      of = types: value: if builtins.elem (builtins.typeOf value) types then value else null;
+      fields = {
+        licences = attempt (licences meta);
+        broken = attempt (of [ "bool" ] (meta.broken or null));
+        unfree = attempt (of [ "bool" ] (meta.unfree or null));
+        insecure = attempt (of [ "bool" ] (meta.insecure or null));
+        timeout = attempt (of [ "int" ] (meta.timeout or null));
+        maxSilent = attempt (of [ "int" ] (meta.maxSilent or null));
+        position = attempt (of [ "string" ] (meta.position or null));
+        description = attempt (of [ "string" ] (meta.description or null));
+      };
+    in
+    removeAttrs fields (builtins.filter (field: fields.${field} == null) (builtins.attrNames fields));
+
+  environment =
+    parent: drv:
+    let
+      interpreter = if builtins.isAttrs (drv.pythonModule or null) then drv.pythonModule else parent.python or null;
+      environment = interpreter.withPackages (_: [ drv ]);
+    in
+    if !(builtins.isAttrs interpreter && interpreter ? withPackages) then
+      { message = "no interpreter with withPackages belongs to this package"; }
+    else
+      {
+        drvPath = discard environment.drvPath;
+        outputs = outputsOf (withOut environment);
+      };
+
+  similar =
+    name: set:
+    let
+      normal = text: builtins.replaceStrings [ "_" "-" "." ] [ "" "" "" ] text;
+      prefix = builtins.substring 0 4 (normal name);
+    in
+    builtins.filter (other: builtins.substring 0 4 (normal other) == prefix) (builtins.attrNames set);
+
+  first = count: list: builtins.genList (builtins.elemAt list) (if builtins.length list < count then builtins.length list else count);
+
+  afterDerivation =
+    name: resolved: next:
+    let
+      environmentResult = attempt (environment resolved.parent resolved.found);
+      told =
+        if environmentResult == null then
+          sayJson "F" { inherit (name) id; message = "the environment does not evaluate"; }
+        else if environmentResult ? message then
+          sayJson "F" { inherit (name) id; inherit (environmentResult) message; }
+        else
+          sayJson "E" ({ inherit (name) id; } // environmentResult);
+      tellMeta = sayJson "A" {
+        inherit (name) id;
+        meta = metaFields resolved.found;
+      };
+    in
+    if name.env or false then told (tellMeta next) else tellMeta next;
+
+  outcome =
+    name: next:
+    let
+      resolved = resolve packages (pathOf name);
+      looked = builtins.tryEval (builtins.seq (resolved ? found) resolved);
+      value = builtins.tryEval (builtins.seq resolved.found resolved.found);
+      isDerivation = builtins.isAttrs value.value && value.value.type or null == "derivation";
+      derived = builtins.tryEval (
+        let
+          fields = derivationFields name.id value.value;
+        in
+        builtins.deepSeq fields fields
+      );
+    in
+    if !looked.success then
+      say "@T ${name.id}" next
+    else if resolved ? missing then
+      sayJson "M" {
+        inherit (name) id;
+        attribute = resolved.missing;
+        inherit (resolved) message;
+        available = if resolved.parent == null then [ ] else first 12 (similar resolved.missing resolved.parent);
+      } next
+    else if !value.success then
+      say "@T ${name.id}" next
+    else if !isDerivation then
+      sayJson "N" {
+        inherit (name) id;
+        type = builtins.typeOf value.value;
+        message = "expression does not evaluate to a derivation but to ${kind value.value}";
+      } next
+    else if !derived.success then
+      say "@T ${name.id}" next
+    else
+      sayJson "R" derived.value (afterDerivation name resolved next);
+
+  imported = builtins.tryEval (builtins.seq packages true);
+
+  # One name after the other, in constant stack: foldl' forces each step before the next.
+  told =
+    if imported.success then
+      builtins.foldl' (
+        done: name: builtins.seq done (say "@B ${name.id}" (outcome name null))
+      ) null request.names
+    else
+      say "@X" null;
+
+  textOf =
+    id:
+    let
+      asked = builtins.filter (name: name.id == id) request.names;
+    in
+    if asked == [ ] then
+      throw "no name with the id ${id}"
+    else
+      discard (resolve packages (pathOf (builtins.head asked))).found.drvPath;
+in
+{
+  run = builtins.seq told (say "@Z" null);
+  text = textOf id;
+  inherit textOf;
+}

@@ -1,0 +1,27 @@
+#include "daemon/evaluate/driver_request.h"
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_split.h"
+
+namespace hydrant {
+
+using nlohmann::json;
+
+std::string DriverInput(const DriverRequest& request, std::span<const DriverName> names) {
+  json asked = json::array();
+  for (const DriverName& name : names) {
+    const std::vector<std::string> path = absl::StrSplit(name.package, '.');
+    asked.push_back({{"id", name.id}, {"path", path}, {"env", name.environment}});
+  }
+  const json input = {{"nixpkgs", request.tree},
+                      {"recipe", request.recipe},
+                      {"slice", json::parse(request.slice_json, nullptr, false)},
+                      {"config", json::parse(request.config_json, nullptr, false)},
+                      {"overlays", request.overlays},
+                      {"allow", request.allow},
+                      {"names", std::move(asked)}};
+  return input.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace hydrant

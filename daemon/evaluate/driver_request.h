@@ -1,0 +1,33 @@
+// One slice's names as driver.nix takes them. Knows nothing of how they are evaluated.
+#ifndef HYDRANT_DAEMON_EVALUATE_DRIVER_REQUEST_H_
+#define HYDRANT_DAEMON_EVALUATE_DRIVER_REQUEST_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hydrant {
+
+struct DriverName {
+  size_t variant = 0;  // index into Expansion::variants
+  std::string id;
+  std::string package;       // attribute path as declared
+  bool environment = false;  // a Python environment with it is wanted
+};
+
+struct DriverRequest {
+  std::string tree;                   // an absolute path
+  std::string recipe;                 // a built-in one's name, or an absolute path
+  std::string slice_json, config_json;
+  std::vector<std::string> overlays;  // absolute paths
+  std::vector<std::string> allow;
+  std::vector<DriverName> names;
+};
+
+// The input of driver.nix for some of the request's names.
+std::string DriverInput(const DriverRequest& request, std::span<const DriverName> names);
+
+}  // namespace hydrant
+
+#endif  // HYDRANT_DAEMON_EVALUATE_DRIVER_REQUEST_H_

@@ -1,0 +1,147 @@
+#include "daemon/evaluate/driver_transcript.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "lib/nix/store_path.h"
+
+namespace hydrant {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kTrace = "trace: ";
+constexpr size_t kWords = 64 << 10;
+
+std::string TextOf(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+bool IsDerivationPath(const std::string& path) { return nix::CheckStorePath(path).ok() && path.ends_with(".drv"); }
+
+// Empty when any is no store path.
+std::map<std::string, std::string> OutputsOf(const json& object) {
+  std::map<std::string, std::string> outputs;
+  const auto found = object.find("outputs");
+  if (found == object.end() || !found->is_object()) return {};
+  for (const auto& [name, path] : found->items()) {
+    if (!path.is_string() || !nix::CheckStorePath(path.get<std::string>()).ok()) return {};
+    outputs[name] = path.get<std::string>();
+  }
+  return outputs;
+}
+
+NameReport Garbled(std::string_view rest) {
+  return {.kind = NameReport::Kind::kGarbled,
+          .message = absl::StrCat("its derivation is none of a Nix store: ", std::string(rest.substr(0, 300)))};
+}
+
+NameReport DerivationReport(const json& fields, std::string_view rest) {
+  NameReport report{.kind = NameReport::Kind::kDerivation, .derivation = TextOf(fields, "drvPath"), .outputs = OutputsOf(fields)};
+  return IsDerivationPath(report.derivation) && !report.outputs.empty() ? report : Garbled(rest);
+}
+
+NameReport MissingReport(const json& fields) {
+  NameReport report{.kind = NameReport::Kind::kMissing, .message = TextOf(fields, "message")};
+  std::vector<std::string> similar;
+  if (const auto found = fields.find("available"); found != fields.end() && found->is_array()) {
+    for (const json& name : *found) {
+      if (name.is_string()) similar.push_back(name.get<std::string>());
+    }
+  }
+  if (!similar.empty()) absl::StrAppend(&report.message, "; there are ", absl::StrJoin(similar, ", "));
+  return report;
+}
+
+}  // namespace
+
+bool DriverTranscript::Take(std::string_view line) {
+  if (line.starts_with(kTrace)) {
+    line.remove_prefix(kTrace.size());
+    const bool marked = line.size() >= 2 && line[0] == '@' && (line.size() == 2 || line[2] == ' ');
+    if (!marked || !TakeMark(line[1], line.size() > 3 ? line.substr(3) : "")) return false;
+    words_.clear();
+    return true;
+  }
+  words_.append(line.substr(0, kWords)).push_back('\n');
+  if (words_.size() > 2 * kWords) words_.erase(0, words_.size() - kWords);
+  return false;
+}
+
+bool DriverTranscript::TakeMark(char mark, std::string_view rest) {
+  switch (mark) {
+    case 'B':
+      return Begin(rest);
+    case 'R':
+    case 'M':
+    case 'N':
+    case 'T':
+      return state_ == State::kName && Report(mark, rest);
+    case 'E':
+    case 'F':
+    case 'A':
+      return state_ == State::kDetails && Detail(mark, rest);
+    case 'X':
+      if (state_ != State::kBetween || !reports_.empty()) return false;
+      nothing_begins_ = true;
+      return true;
+    case 'Z':
+      if (state_ != State::kBetween || (!nothing_begins_ && reports_.size() != ids_.size())) return false;
+      state_ = State::kEnd;
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool DriverTranscript::Begin(std::string_view id) {
+  if (state_ != State::kBetween || reports_.size() == ids_.size() || id != ids_[reports_.size()]) return false;
+  state_ = State::kName;
+  return true;
+}
+
+bool DriverTranscript::Report(char mark, std::string_view rest) {
+  const std::string& id = ids_[reports_.size()];
+  if (mark == 'T') {
+    if (rest != id) return false;
+    reports_.push_back({.kind = NameReport::Kind::kCaught});
+    state_ = State::kBetween;
+    return true;
+  }
+  const json fields = json::parse(rest, nullptr, false);
+  if (!fields.is_object()) return false;
+  if (TextOf(fields, "id") != id) return false;
+  if (mark == 'R') {
+    reports_.push_back(DerivationReport(fields, rest));
+  } else if (mark == 'M') {
+    reports_.push_back(MissingReport(fields));
+  } else {
+    reports_.push_back({.kind = NameReport::Kind::kNotADerivation, .message = TextOf(fields, "message")});
+  }
+  state_ = mark == 'R' ? State::kDetails : State::kBetween;
+  return true;
+}
+
+bool DriverTranscript::Detail(char mark, std::string_view rest) {
+  const json fields = json::parse(rest, nullptr, false);
+  if (!fields.is_object() || TextOf(fields, "id") != ids_[reports_.size() - 1]) return false;
+  NameReport& report = reports_.back();
+  if (mark == 'A') {
+    state_ = State::kBetween;
+  } else if (mark == 'F') {
+    report.message = "no Python environment: " + TextOf(fields, "message");
+  } else {
+    const std::map<std::string, std::string> outputs = OutputsOf(fields);
+    const auto out = outputs.find("out");
+    if (!IsDerivationPath(TextOf(fields, "drvPath")) || out == outputs.end()) return false;
+    report.environment = TextOf(fields, "drvPath");
+    report.environment_output = out->second;
+  }
+  return true;
+}
+
+}  // namespace hydrant

@@ -1,0 +1,59 @@
+// What one run of driver.nix tells on standard error, line by line (the protocol: head of driver.nix). Knows nothing of
+// processes: it is fed lines, those of others among them.
+#ifndef HYDRANT_DAEMON_EVALUATE_DRIVER_TRANSCRIPT_H_
+#define HYDRANT_DAEMON_EVALUATE_DRIVER_TRANSCRIPT_H_
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hydrant {
+
+struct NameReport {
+  enum class Kind { kDerivation, kMissing, kNotADerivation, kCaught, kGarbled };
+  Kind kind = Kind::kGarbled;
+  std::string message;  // but for kCaught, whose words are asked for later
+  std::string derivation;
+  std::map<std::string, std::string> outputs;
+  std::string environment, environment_output;
+};
+
+class DriverTranscript {
+ public:
+  // The names that the driver was given, in its order.
+  explicit DriverTranscript(std::vector<std::string> ids) : ids_(std::move(ids)) {}
+
+  // Whether the line is the driver's. Only what fits the protocol at this place is: a package that traces "@R …" is not.
+  bool Take(std::string_view line);
+
+  // Of the first names, each once.
+  const std::vector<NameReport>& reports() const { return reports_; }
+  // A name without report has begun: names()[reports().size()].
+  bool in_name() const { return state_ == State::kName; }
+  // The last report is there, but neither environment nor meta yet.
+  bool in_details() const { return state_ == State::kDetails; }
+  // The set of packages itself is an error that was caught: no name begins.
+  bool nothing_begins() const { return nothing_begins_; }
+  bool complete() const { return state_ == State::kEnd; }
+  // Standard error since the driver's last line, without traces, its last 64 KiB at most.
+  const std::string& words() const { return words_; }
+
+ private:
+  enum class State { kBetween, kName, kDetails, kEnd };
+  bool TakeMark(char mark, std::string_view rest);
+  bool Begin(std::string_view id);
+  bool Report(char mark, std::string_view rest);
+  bool Detail(char mark, std::string_view rest);
+
+  const std::vector<std::string> ids_;
+  State state_ = State::kBetween;
+  bool nothing_begins_ = false;
+  std::vector<NameReport> reports_;
+  std::string words_;
+};
+
+}  // namespace hydrant
+
+#endif  // HYDRANT_DAEMON_EVALUATE_DRIVER_TRANSCRIPT_H_

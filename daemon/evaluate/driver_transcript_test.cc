@@ -1,0 +1,84 @@
+#include "daemon/evaluate/driver_transcript.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+namespace hydrant {
+namespace {
+
+constexpr char kDrv[] = "/nix/store/0123456789abcdfghijklmnpqrsvwxyz-a.drv";
+constexpr char kOut[] = "/nix/store/0123456789abcdfghijklmnpqrsvwxyz-a";
+
+std::string Derived(const std::string& mark, const std::string& id, const std::string& drv = kDrv) {
+  return absl::StrCat("trace: @", mark, " {\"id\":\"", id, "\",\"drvPath\":\"", drv, "\",\"outputs\":{\"out\":\"", kOut, "\"}}");
+}
+
+class DriverTranscriptTest : public testing::Test {
+ protected:
+  void Take(std::initializer_list<std::string> lines) {
+    for (const std::string& line : lines) EXPECT_TRUE(transcript_.Take(line)) << line;
+  }
+  DriverTranscript transcript_{{"a", "b"}};
+};
+
+TEST_F(DriverTranscriptTest, AWholeRun) {
+  Take({"trace: @B a", Derived("R", "a"), Derived("E", "a"), "trace: @A {\"id\":\"a\"}", "trace: @B b", "trace: @T b", "trace: @Z"});
+  ASSERT_EQ(transcript_.reports().size(), 2);
+  EXPECT_EQ(transcript_.reports()[0].derivation, kDrv);
+  EXPECT_EQ(transcript_.reports()[0].environment_output, kOut);
+  EXPECT_EQ(transcript_.reports()[1].kind, NameReport::Kind::kCaught);
+  EXPECT_TRUE(transcript_.complete());
+}
+
+TEST_F(DriverTranscriptTest, TheWordsOfADeathAreThoseSinceTheLastLine) {
+  transcript_.Take("warning: of before");
+  Take({"trace: @B a"});
+  transcript_.Take("trace: a package's own words");
+  transcript_.Take("error: attribute 'x' missing");
+  EXPECT_TRUE(transcript_.in_name());
+  EXPECT_EQ(transcript_.words(), "error: attribute 'x' missing\n");
+}
+
+TEST_F(DriverTranscriptTest, WhatAPackageTracesIsNotTheDriver) {
+  for (const char* line : {"trace: @R {\"id\":\"a\"}", "trace: @Z", "trace: @B b", "trace: @", "trace: @B", "@B a"}) {
+    EXPECT_FALSE(transcript_.Take(line)) << line;
+  }
+  Take({"trace: @B a"});
+  for (const std::string& line : {Derived("R", "b"), std::string("trace: @R nonsense"), std::string("trace: @R [1]"),
+                                  std::string("trace: @T b"), std::string("trace: @B b"), std::string("trace: @Z")}) {
+    EXPECT_FALSE(transcript_.Take(line)) << line;
+  }
+  EXPECT_TRUE(transcript_.reports().empty());
+}
+
+TEST_F(DriverTranscriptTest, ADerivationElsewhereIsGarbled) {
+  Take({"trace: @B a", Derived("R", "a", "/etc/passwd.drv")});
+  EXPECT_EQ(transcript_.reports()[0].kind, NameReport::Kind::kGarbled);
+}
+
+TEST_F(DriverTranscriptTest, AMissingAttributeNamesWhatResemblesIt) {
+  Take({"trace: @B a", R"(trace: @M {"id":"a","message":"attribute 'torhc' missing","available":["torch","torchvision"]})"});
+  EXPECT_EQ(transcript_.reports()[0].message, "attribute 'torhc' missing; there are torch, torchvision");
+}
+
+TEST_F(DriverTranscriptTest, WithoutAnEnvironmentTheReasonStays) {
+  Take({"trace: @B a", Derived("R", "a"), R"(trace: @F {"id":"a","message":"no interpreter"})"});
+  EXPECT_TRUE(transcript_.in_details());
+  EXPECT_EQ(transcript_.reports()[0].message, "no Python environment: no interpreter");
+}
+
+TEST_F(DriverTranscriptTest, NothingBeginsWhenTheSetItselfIsRefused) {
+  Take({"trace: @X", "trace: @Z"});
+  EXPECT_TRUE(transcript_.nothing_begins());
+  EXPECT_TRUE(transcript_.complete());
+}
+
+TEST_F(DriverTranscriptTest, GarbageIsBounded) {
+  for (int i = 0; i < 1000; ++i) transcript_.Take(std::string(10000, 'x'));
+  EXPECT_LE(transcript_.words().size(), 128u << 10);
+}
+
+}  // namespace
+}  // namespace hydrant

@@ -1,0 +1,42 @@
+// Runs a child and hands over its standard error line by line, with bounds on what it may say and for how long it may say
+// nothing of use. Knows nothing of what the lines mean.
+#ifndef HYDRANT_DAEMON_EVALUATE_LINE_PROCESS_H_
+#define HYDRANT_DAEMON_EVALUATE_LINE_PROCESS_H_
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "lib/base/subprocess.h"
+
+namespace hydrant {
+
+// What a line has beyond this is dropped.
+inline constexpr size_t kLongestLine = 1 << 20;
+
+struct LineProcess {
+  std::vector<std::string> argv;
+  std::map<std::string, std::string> env;  // all that it gets
+  std::string input;                       // its standard input
+  absl::Duration patience;                 // from its start or a line of use to the next
+};
+
+struct LineProcessEnd {
+  enum class Kind { kExited, kOutOfPatience, kStopped };
+  Kind kind = Kind::kExited;
+  ExitStatus status;
+};
+
+// `take` tells whether a line is of use. `stop` is asked several times a second; then, as when patience ends, the group gets
+// SIGTERM and after two seconds SIGKILL. NotFound: no such program.
+absl::StatusOr<LineProcessEnd> RunLineProcess(const LineProcess& process, const std::function<bool(std::string_view)>& take,
+                                              const std::function<bool()>& stop);
+
+}  // namespace hydrant
+
+#endif  // HYDRANT_DAEMON_EVALUATE_LINE_PROCESS_H_

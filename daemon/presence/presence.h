@@ -1,0 +1,33 @@
+// Which store paths the caches upstream already have. An interface; http_presence is the real one. Knows nothing of
+// derivations.
+#ifndef HYDRANT_DAEMON_PRESENCE_PRESENCE_H_
+#define HYDRANT_DAEMON_PRESENCE_PRESENCE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hydrant {
+
+enum class Held {
+  kPresent,  // some cache has it
+  kAbsent,   // every cache says that it has not
+  kUnknown,  // no cache is known to have it, and some could not be asked or answered nonsense
+};
+
+struct Answer {
+  Held held = Held::kUnknown;
+  std::string cache;  // of present: the URL of the first that has it, as configured
+  std::string why;    // of unknown: the first reason, with the cache's URL
+};
+
+class Presence {
+ public:
+  virtual ~Presence() = default;
+  // An answer for each path. Any thread; blocks while caches are asked. A failure to ask is an answer (unknown).
+  virtual std::map<std::string, Answer> Ask(const std::vector<std::string>& store_paths) = 0;
+};
+
+}  // namespace hydrant
+
+#endif  // HYDRANT_DAEMON_PRESENCE_PRESENCE_H_

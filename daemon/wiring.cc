@@ -1,0 +1,216 @@
+#include "daemon/wiring.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/cache/catalogue.h"
+#include "daemon/cache/file_signer.h"
+#include "daemon/cache/local_blob_store.h"
+#include "daemon/cache/nar_intake.h"
+#include "daemon/cache/publisher.h"
+#include "daemon/cache/store_import.h"
+#include "daemon/coordinator/attempt_log.h"
+#include "daemon/coordinator/coordinator.h"
+#include "daemon/coordinator/evaluation_run.h"
+#include "daemon/evaluate/nix_evaluator.h"
+#include "daemon/matrix_folder.h"
+#include "daemon/presence/http_presence.h"
+#include "daemon/record/postgres_cluster.h"
+#include "daemon/record/postgres_store.h"
+#include "daemon/serve/cache_http.h"
+#include "daemon/serve/grpc_server.h"
+#include "daemon/serve/http_health.h"
+#include "daemon/serve/http_server.h"
+#include "daemon/serve/metrics.h"
+#include "daemon/source/path_source.h"
+#include "lib/base/log.h"
+#include "lib/base/status_macros.h"
+
+namespace hydrant {
+namespace {
+
+// "x86_64-linux", as Nix names the machine.
+std::string ThisSystem() {
+  utsname name;
+  if (uname(&name) != 0) return "x86_64-linux";
+  return absl::StrCat(name.machine, "-linux");
+}
+
+class CoordinatorRights final : public UploadRights {
+ public:
+  explicit CoordinatorRights(const Coordinator& coordinator) : coordinator_(coordinator) {}
+  absl::Status MayUpload(AttemptId attempt, LeaseToken token, std::string_view store_path) override {
+    return coordinator_.MayUpload(attempt, token, store_path);
+  }
+
+ private:
+  const Coordinator& coordinator_;
+};
+
+absl::StatusOr<StoredLog> OpenLog(const Coordinator& coordinator, const AttemptLog& log, const std::string& derivation) {
+  HYDRANT_ASSIGN_OR_RETURN(AttemptId attempt, coordinator.LogOf(derivation));
+  StoredLog stored;
+  stored.fd = UniqueFd(open(log.PathOf(attempt).c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat s;
+  if (!stored.fd.valid() || fstat(stored.fd.get(), &s) != 0) {
+    return absl::NotFoundError(absl::StrCat("no log of ", derivation));
+  }
+  stored.size = s.st_size;
+  return stored;
+}
+
+v1::Farm FarmFacts(const DaemonOptions& options, const Signer& internal) {
+  v1::Farm farm;
+  farm.set_cache_url(options.http_url);
+  farm.set_staged_public_key(internal.PublicKey());
+  for (const std::string& url : options.substituters) {
+    v1::Substituter* substituter = farm.add_substituters();
+    substituter->set_url(url);
+    for (const std::string& key : options.substituter_keys) substituter->add_public_keys(key);
+  }
+  return farm;
+}
+
+// Blocked before the first thread, so that only Wait below sees them.
+sigset_t OurSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  return signals;
+}
+
+// Ticks until a signal ends us.
+void Run(const DaemonOptions& options, const sigset_t& signals, Coordinator& coordinator) {
+  bool folder_applied = options.matrices.empty();
+  while (true) {
+    coordinator.Tick();
+    sd_notify(0, "WATCHDOG=1");
+    if (!folder_applied && coordinator.Ready().ok()) {
+      absl::Status applied = ApplyMatrixFolder(options.matrices, ThisSystem(), coordinator);
+      folder_applied = applied.code() != absl::StatusCode::kUnavailable;
+      if (!applied.ok()) Log(LogLevel::kError, "matrices not applied", {{"reason", applied.ToString()}});
+    }
+    const timespec pause = {.tv_sec = 0, .tv_nsec = 250'000'000};
+    const int signal = sigtimedwait(&signals, nullptr, &pause);
+    if (signal == SIGHUP) {
+      folder_applied = options.matrices.empty();
+      Log(LogLevel::kInfo, "matrices are read again");
+    } else if (signal > 0) {
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+absl::Status ServeFarm(const DaemonOptions& options) {
+  const sigset_t signals = OurSignals();
+  const SystemClock clock;
+  const std::string system = ThisSystem();
+  Metrics metrics;
+
+  HYDRANT_ASSIGN_OR_RETURN(auto release, FileSigner::Open(options.key_file));
+  HYDRANT_ASSIGN_OR_RETURN(auto authenticator, Authenticator::Open(options.tokens));
+  HYDRANT_RETURN_IF_ERROR(MakeDirectories(options.cache_directory));
+  HYDRANT_ASSIGN_OR_RETURN(auto internal, FileSigner::OpenOrGenerate(options.cache_directory + "/staging.sec", "hydrant-staging"));
+  HYDRANT_ASSIGN_OR_RETURN(auto blobs, LocalBlobStore::Open({.directory = options.cache_directory}));
+  HYDRANT_ASSIGN_OR_RETURN(AttemptLog log, AttemptLog::Open(options.cache_directory + "/log"));
+
+  std::unique_ptr<EmbeddedPostgres> postgres;
+  std::string url = options.database_url;
+  if (!options.database_embedded.empty()) {
+    HYDRANT_ASSIGN_OR_RETURN(postgres, EmbeddedPostgres::Start({.folder = options.database_embedded}));
+    url = postgres->Url();
+  }
+  HYDRANT_ASSIGN_OR_RETURN(auto store, PostgresStore::Open({.url = url, .observer = [&metrics](std::string_view statement, double seconds) {
+    metrics.Query(statement, seconds);
+  }}));
+
+  HYDRANT_ASSIGN_OR_RETURN(auto caches, HttpPresence::Open({.caches = options.substituters}, clock));
+  UpstreamMemory upstream(*caches);
+  Catalogue catalogue;
+  NarIntake intake(*blobs);
+  Publisher publisher({.store = *store, .catalogue = catalogue, .intake = intake, .signer = *release, .clock = clock,
+                       .held_upstream = [&upstream](const std::string& path) { return upstream.Holds(path); }});
+  Coordinator coordinator({.store = *store, .catalogue = catalogue, .publisher = publisher, .clock = clock,
+                           .farm = {.system = system, .lease = options.lease, .workers = {.gone_after = options.lease}},
+                           .waiting_after = options.waiting_after, .max_attempts = options.max_attempts,
+                           .backoff = options.backoff, .observer = &metrics});
+
+  const std::string store_root = options.store == "daemon" ? "" : options.store;
+  const nix::CommandSettings nix{.store_root = store_root, .folder = options.cache_directory + "/evaluate"};
+  PathSource source(nix);
+  HYDRANT_ASSIGN_OR_RETURN(auto evaluator, NixEvaluator::Open({.nix = nix, .evaluators = options.evaluators,
+                                                               .memory = options.evaluator_memory,
+                                                               .variant_timeout = options.variant_timeout}));
+  DerivationClosure closure(store_root);
+  StoreImport import([nix] { return nix::DaemonClient::Connect({.store_root = nix.store_root, .env = CommandEnvironment(nix)}); },
+                     intake, publisher);
+  EvaluationRun run({.coordinator = coordinator, .source = source, .evaluator = *evaluator, .closure = closure,
+                     .presence = upstream, .catalogue = catalogue, .import = import});
+
+  const absl::Status started = coordinator.Start();
+  if (!started.ok() && started.code() != absl::StatusCode::kUnavailable) return Annotate(started, "read the record");
+  if (!started.ok()) Log(LogLevel::kWarning, "the database is away; trying again", {{"reason", started.ToString()}});
+  if (auto counts = store->CountAttempts(); counts.ok()) metrics.Seed(*counts);
+  metrics.Watch(coordinator, catalogue);
+
+  CallExecutor executor(8, 4096);
+  StreamThreads streams(256);
+  const auto ready = [&coordinator] { return coordinator.Ready(); };
+  CallGate gate(*authenticator, executor, ready);
+  CoordinatorRights rights(coordinator);
+  CacheHttp cache_http({.catalogue = catalogue, .blobs = *blobs, .intake = intake, .publisher = publisher,
+                        .release = *release, .internal = *internal, .authenticator = *authenticator, .rights = rights,
+                        .log = [&](const std::string& derivation) { return OpenLog(coordinator, log, derivation); },
+                        .observe = [&metrics](const CacheAccess& access) {
+                          metrics.CacheRequest(access.kind, access.code, access.kind == "put_nar" ? access.received : 0);
+                        },
+                        .priority = options.cache_priority});
+  HealthHttp health([&coordinator]() -> absl::Status {
+    return coordinator.RecordAnswers() ? absl::OkStatus() : absl::UnavailableError("the database does not answer");
+  });
+  HYDRANT_ASSIGN_OR_RETURN(auto http, HttpServer::Start({.listen = options.http_listen, .handlers = {&health, &cache_http}}));
+  v1::GetFarmResponse facts;
+  facts.set_version(HYDRANT_VERSION);
+  facts.set_public_key(release->PublicKey());
+  facts.set_http_url(options.http_url);
+  facts.set_system(system);
+  const rpc::TlsFiles tls{.cert = options.tls_cert, .key = options.tls_key, .ca = options.tls_client_ca};
+  HYDRANT_ASSIGN_OR_RETURN(
+      auto grpc, GrpcServer::Start(options.grpc_listen, tls,
+                                   {.coordinator = coordinator, .run = run, .log = log, .gate = gate, .streams = streams,
+                                    .farm = facts, .source_roots = options.source_roots, .system = system},
+                                   {.coordinator = coordinator, .log = log, .gate = gate, .streams = streams,
+                                    .farm = FarmFacts(options, *internal), .lease = options.lease}));
+  if (!options.metrics_listen.empty()) HYDRANT_RETURN_IF_ERROR(metrics.Listen(options.metrics_listen));
+
+  std::atomic<bool> stop = false;
+  std::thread evaluations([&] { run.Serve(stop); });
+  Log(LogLevel::kInfo, "serving", {{"grpc", options.grpc_listen}, {"http", options.http_url}, {"version", HYDRANT_VERSION}});
+  sd_notify(0, "READY=1");
+  Run(options, signals, coordinator);
+  sd_notify(0, "STOPPING=1");
+  Log(LogLevel::kInfo, "handing over: running attempts go on in the workers");
+  stop = true;
+  streams.Stop();
+  grpc.reset();
+  http->Stop(absl::Seconds(10));
+  evaluations.join();
+  if (postgres != nullptr) HYDRANT_RETURN_IF_ERROR(postgres->Stop());
+  return absl::OkStatus();
+}
+
+}  // namespace hydrant

@@ -1,0 +1,199 @@
+#include "lib/matrix/matrix_reader.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "lib/base/file.h"
+#include "lib/base/status_macros.h"
+#include "lib/matrix/axes_reader.h"
+#include "lib/matrix/names.h"
+#include "lib/matrix/policy_reader.h"
+#include "lib/matrix/table_reader.h"
+#include "lib/matrix/toml_reader.h"
+
+namespace hydrant {
+namespace {
+
+using Kind = TomlNode::Kind;
+
+const std::vector<std::string> BuiltInRecipes() { return {"auto", "2020", "2022", "2025"}; }
+
+bool IsRecipeFile(const std::string& recipe) { return recipe.ends_with(".nix"); }
+
+// `path` from `directory` (itself from the working folder), without "." and ".." where they cancel out.
+std::string AbsolutePath(std::string_view directory, const std::string& path) {
+  const auto joined = std::filesystem::absolute(std::filesystem::path(directory) / path).lexically_normal();
+  return joined.has_filename() || joined == joined.root_path() ? joined.string()
+                                                               : joined.parent_path().string();
+}
+
+// What git would take for an option, or no server for a name.
+bool IsSafeForGit(std::string_view word) {
+  return !word.starts_with('-') && std::none_of(word.begin(), word.end(), [](char c) {
+    return static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
+  });
+}
+
+class MatrixReader {
+ public:
+  MatrixReader(const MatrixText& text, std::string_view file, std::string_view directory)
+      : text_(text), directory_(directory), errors_(file) {}
+
+  absl::StatusOr<Matrix> Read(const TomlNode& document);
+
+ private:
+  void ReadHead(TableReader* top);
+  void ReadSource(const TomlNode& table);
+  void ReadNixpkgs(const TomlNode& table);
+  void ReadRecipe(TableReader* reader);
+  void ReadConfig(TableReader* reader);
+  // The text of a file that the matrix names.
+  std::string FileText(TableReader* reader, const TomlMember& member, const std::string& path);
+
+  const MatrixText& text_;
+  const std::string directory_;
+  ReadErrors errors_;
+  Matrix matrix_;
+};
+
+absl::StatusOr<Matrix> MatrixReader::Read(const TomlNode& document) {
+  TableReader top(document, "the matrix",
+                  {"name", "reason", "priority", "source", "schedule", "nixpkgs", "axes", "groups", "include",
+                   "exclude", "gate", "check", "limits", "license"},
+                  &errors_);
+  ReadHead(&top);
+  if (const TomlNode* table = top.ReadTable("source")) ReadSource(*table);
+  if (const TomlNode* table = top.ReadTable("nixpkgs")) ReadNixpkgs(*table);
+  if (const TomlNode* table = top.ReadTable("axes")) ReadAxes(*table, &errors_, &matrix_);
+  if (const TomlNode* table = top.ReadTable("groups")) ReadGroups(*table, &errors_, &matrix_);
+  for (const TomlNode* table : top.ReadTables("include")) ReadInclude(*table, &errors_, &matrix_);
+  for (const TomlNode* table : top.ReadTables("exclude")) ReadExclude(*table, &errors_, &matrix_);
+  if (const TomlNode* table = top.ReadTable("gate")) ReadGate(*table, &errors_, &matrix_);
+  for (const TomlNode* table : top.ReadTables("check")) ReadCheck(*table, &errors_, &matrix_);
+  if (const TomlNode* table = top.ReadTable("limits")) ReadLimits(*table, &errors_, &matrix_);
+  if (const TomlNode* table = top.ReadTable("license")) ReadLicence(*table, &errors_, &matrix_);
+  if (const TomlNode* table = top.ReadTable("schedule")) ReadSchedule(*table, &errors_, &matrix_);
+  if (!errors_.ok()) return errors_.status();
+  return std::move(matrix_);
+}
+
+void MatrixReader::ReadHead(TableReader* top) {
+  for (const char* key : {"name", "source", "axes"}) top->Require(key);
+  top->ReadString("name", &matrix_.name);
+  top->ReadString("reason", &matrix_.reason);
+  top->ReadInteger("priority", -1000, 1000, &matrix_.priority);
+  const std::string fault = NameFault(matrix_.name);
+  if (errors_.ok() && !fault.empty()) top->Fail(*top->Find("name"), fault);
+}
+
+void MatrixReader::ReadSource(const TomlNode& table) {
+  TableReader reader(table, "[source]", {"git", "branches", "path"}, &errors_);
+  SourceSpec& source = matrix_.source;
+  reader.ReadString("git", &source.git);
+  reader.ReadString("path", &source.path);
+  reader.ReadStrings("branches", {}, &source.branches);
+  if (!errors_.ok()) return;
+  const TomlMember *git = reader.Find("git"), *path = reader.Find("path"),
+                   *branches = reader.Find("branches");
+  if (git != nullptr && path != nullptr)
+    return reader.Fail(*path, "stands beside git; a matrix has one source");
+  if (git == nullptr && path == nullptr)
+    return errors_.Add(table.line, "[source] has neither git nor path; one is required");
+  if (branches != nullptr && path != nullptr) return reader.Fail(*branches, "only means something with git");
+  if (path != nullptr) source.path = AbsolutePath(directory_, source.path);
+  if (!IsSafeForGit(source.git))
+    return reader.Fail(*git, absl::StrCat("'", source.git, "' is not an address for git"));
+  for (const std::string& branch : source.branches) {
+    if (!IsSafeForGit(branch)) return reader.Fail(*branches, absl::StrCat("'", branch, "' is not a branch"));
+  }
+}
+
+void MatrixReader::ReadNixpkgs(const TomlNode& table) {
+  TableReader reader(table, "[nixpkgs]", {"recipe", "allow", "config", "overlays", "ifd"}, &errors_);
+  NixpkgsSpec& nixpkgs = matrix_.nixpkgs;
+  ReadRecipe(&reader);
+  ReadConfig(&reader);
+  reader.ReadBoolean("ifd", &nixpkgs.ifd);
+  reader.ReadStrings("allow", {.may_be_empty = true}, &nixpkgs.allow);
+  for (const std::string& gate : nixpkgs.allow) {
+    if (gate == "unfree" || gate == "broken" || gate == "insecure") continue;
+    reader.Fail(*reader.Find("allow"), absl::StrCat("'", gate, "' is not one of unfree, broken, insecure"));
+  }
+  std::vector<std::string> overlays;
+  reader.ReadStrings("overlays", {.may_be_empty = true}, &overlays);
+  for (const std::string& path : overlays) {
+    nixpkgs.overlay_texts.push_back(FileText(&reader, *reader.Find("overlays"), path));
+  }
+}
+
+void MatrixReader::ReadRecipe(TableReader* reader) {
+  NixpkgsSpec& nixpkgs = matrix_.nixpkgs;
+  reader->ReadString("recipe", &nixpkgs.recipe);
+  const TomlMember* member = reader->Find("recipe");
+  const std::vector<std::string> known = BuiltInRecipes();
+  if (member == nullptr || std::find(known.begin(), known.end(), nixpkgs.recipe) != known.end()) return;
+  if (IsRecipeFile(nixpkgs.recipe)) {
+    nixpkgs.recipe_text = FileText(reader, *member, nixpkgs.recipe);
+  } else {
+    reader->Fail(*member, absl::StrCat("'", nixpkgs.recipe, "' is neither one of ",
+                                       absl::StrJoin(known, ", "), " nor a file whose name ends in .nix"));
+  }
+}
+
+void MatrixReader::ReadConfig(TableReader* reader) {
+  const TomlNode* config = reader->ReadTable("config");
+  if (config == nullptr) return;
+  const auto json = TomlJson(*config);
+  if (!json.ok()) return reader->Fail(*reader->Find("config"), StdView(json.status().message()));
+  matrix_.nixpkgs.config_json = *json;
+}
+
+std::string MatrixReader::FileText(TableReader* reader, const TomlMember& member, const std::string& path) {
+  const auto file = text_.files.find(path);
+  if (file != text_.files.end()) return file->second;
+  reader->Fail(member, absl::StrCat("the file '", path, "' did not come with the matrix"));
+  return "";
+}
+
+// The files that a matrix names, by its own words, with the line of each. Whatever has the wrong type is left
+// to ReadMatrix.
+std::vector<std::pair<std::string, int>> NamedFiles(const TomlNode& document) {
+  std::vector<std::pair<std::string, int>> files;
+  for (const TomlMember& top : document.members) {
+    if (top.key != "nixpkgs") continue;
+    for (const TomlMember& member : top.value.members) {
+      if (member.key == "recipe" && IsRecipeFile(member.value.text))
+        files.emplace_back(member.value.text, member.line);
+      if (member.key != "overlays") continue;
+      for (const TomlNode& overlay : member.value.items) {
+        if (overlay.kind == Kind::kString) files.emplace_back(overlay.text, overlay.line);
+      }
+    }
+  }
+  return files;
+}
+
+}  // namespace
+
+absl::StatusOr<Matrix> ReadMatrix(const MatrixText& text, std::string_view file, std::string_view directory) {
+  HYDRANT_ASSIGN_OR_RETURN(const TomlNode document, ParseToml(text.toml, file));
+  return MatrixReader(text, file, directory).Read(document);
+}
+
+absl::StatusOr<MatrixText> LoadMatrixFile(const std::string& path) {
+  MatrixText text;
+  HYDRANT_ASSIGN_OR_RETURN(text.toml, ReadFile(path));
+  HYDRANT_ASSIGN_OR_RETURN(const TomlNode document, ParseToml(text.toml, path));
+  const std::string directory = std::filesystem::path(path).parent_path();
+  for (const auto& [name, line] : NamedFiles(document)) {
+    auto contents = ReadFile((std::filesystem::path(directory) / name).string());
+    if (!contents.ok())
+      return Annotate(contents.status(), StdView(absl::StrCat(path, ":", line, ": [nixpkgs]")));
+    text.files[name] = *std::move(contents);
+  }
+  return text;
+}
+
+}  // namespace hydrant

@@ -1,0 +1,135 @@
+#include "lib/matrix/toml_reader.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "lib/base/status_macros.h"
+#include "lib/matrix/json_text.h"
+
+namespace hydrant {
+namespace {
+
+using Kind = TomlNode::Kind;
+
+TomlNode Converted(const toml::node& node);
+
+void ConvertTable(const toml::table& table, TomlNode* result) {
+  result->kind = Kind::kTable;
+  for (const auto& [key, value] : table) {
+    result->members.push_back(
+        {std::string(key.str()), static_cast<int>(key.source().begin.line), Converted(value)});
+  }
+  // The library sorts by key.
+  std::stable_sort(result->members.begin(), result->members.end(),
+                   [](const TomlMember& a, const TomlMember& b) { return a.line < b.line; });
+}
+
+TomlNode Converted(const toml::node& node) {
+  TomlNode result;
+  result.line = static_cast<int>(node.source().begin.line);
+  if (const auto* table = node.as_table()) {
+    ConvertTable(*table, &result);
+  } else if (const auto* list = node.as_array()) {
+    result.kind = Kind::kList;
+    for (const toml::node& item : *list) result.items.push_back(Converted(item));
+  } else if (const auto* text = node.as_string()) {
+    result.kind = Kind::kString;
+    result.text = text->get();
+  } else if (const auto* integer = node.as_integer()) {
+    result.kind = Kind::kInteger;
+    result.integer = integer->get();
+  } else if (const auto* real = node.as_floating_point()) {
+    result.kind = Kind::kFloat;
+    result.real = real->get();
+  } else if (const auto* boolean = node.as_boolean()) {
+    result.kind = Kind::kBoolean;
+    result.boolean = boolean->get();
+  } else {
+    result.kind = Kind::kDate;
+  }
+  return result;
+}
+
+absl::StatusOr<std::string> ListJson(const TomlNode& node) {
+  std::string json;
+  for (const TomlNode& item : node.items) {
+    HYDRANT_ASSIGN_OR_RETURN(const std::string value, TomlJson(item));
+    json += (json.empty() ? "" : ",") + value;
+  }
+  return "[" + json + "]";
+}
+
+absl::StatusOr<std::string> TableJson(const TomlNode& node) {
+  std::map<std::string_view, const TomlNode*> by_key;  // so that the text's order does not count
+  for (const TomlMember& member : node.members) by_key[member.key] = &member.value;
+  std::string json;
+  for (const auto& [key, member] : by_key) {
+    HYDRANT_ASSIGN_OR_RETURN(const std::string value, TomlJson(*member));
+    json += (json.empty() ? "" : ",") + JsonQuoted(key) + ":" + value;
+  }
+  return "{" + json + "}";
+}
+
+}  // namespace
+
+absl::StatusOr<TomlNode> ParseToml(std::string_view text, std::string_view file) {
+  try {
+    TomlNode result = Converted(toml::parse(text, file));
+    result.line = 1;
+    return result;
+  } catch (const toml::parse_error& error) {
+    return absl::InvalidArgumentError(absl::StrCat(std::string(file), ":", error.source().begin.line, ": ",
+                                                   std::string(error.description())));
+  }
+}
+
+std::string_view KindName(Kind kind) {
+  switch (kind) {
+    case Kind::kString:
+      return "a string";
+    case Kind::kInteger:
+      return "an integer";
+    case Kind::kFloat:
+      return "a decimal number";
+    case Kind::kBoolean:
+      return "a boolean";
+    case Kind::kDate:
+      return "a date or time";
+    case Kind::kList:
+      return "a list";
+    case Kind::kTable:
+      return "a table";
+  }
+  return "nothing";
+}
+
+absl::StatusOr<std::string> TomlJson(const TomlNode& node) {
+  switch (node.kind) {
+    case Kind::kString:
+      return JsonQuoted(node.text);
+    case Kind::kInteger:
+      return absl::StrCat(node.integer);
+    case Kind::kBoolean:
+      return std::string(node.boolean ? "true" : "false");
+    case Kind::kFloat:
+      if (std::isfinite(node.real)) return JsonFloat(node.real);
+      break;
+    case Kind::kList:
+      return ListJson(node);
+    case Kind::kTable:
+      return TableJson(node);
+    case Kind::kDate:
+      break;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("line ", node.line, " holds ", std::string(KindName(node.kind)), " that has no JSON"));
+}
+
+}  // namespace hydrant

@@ -1,0 +1,54 @@
+// Hashes as Nix writes them: base32, base16, SRI. Rules: Nix's libutil/hash; the base32 digits run from the last character
+// backwards, five bits each, little-endian, over the alphabet without e, o, t, u.
+#ifndef HYDRANT_LIB_NIX_HASH_H_
+#define HYDRANT_LIB_NIX_HASH_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "lib/base/stream.h"
+
+namespace hydrant::nix {
+
+std::string ToBase32(std::string_view bytes);
+// InvalidArgument on a foreign character, a wrong length or set bits beyond the end.
+absl::StatusOr<std::string> FromBase32(std::string_view text, size_t bytes);
+
+// A SHA-256 digest. Default: all zero.
+struct Sha256Digest {
+  std::array<uint8_t, 32> bytes{};
+  std::string_view view() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+  std::string ToBase32() const;    // 52 characters
+  std::string ToBase16() const;    // 64 characters
+  std::string ToSri() const;       // sha256-<base64>
+  std::string ToNixString() const; // sha256:<base32>
+  // Reads base32, base16 or base64, with or without "sha256:", or SRI.
+  static absl::StatusOr<Sha256Digest> Parse(std::string_view text);
+  friend bool operator==(const Sha256Digest&, const Sha256Digest&) = default;
+  friend auto operator<=>(const Sha256Digest&, const Sha256Digest&) = default;
+};
+
+// Hashes what is written to it. One thread.
+class Sha256 final : public Sink {
+ public:
+  Sha256();
+  ~Sha256() override;
+  absl::Status Write(std::string_view bytes) override;
+  Sha256Digest Finish();  // once
+  uint64_t size() const { return size_; }
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  uint64_t size_ = 0;
+};
+
+Sha256Digest HashSha256(std::string_view bytes);
+
+}  // namespace hydrant::nix
+
+#endif  // HYDRANT_LIB_NIX_HASH_H_

@@ -1,0 +1,74 @@
+#include "lib/nix/hash.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "lib/base/subprocess.h"
+
+namespace hydrant::nix {
+namespace {
+
+using testing::HasSubstr;
+
+// sha256 of "" in each of Nix's notations, as `nix-hash --to-…` and `nix hash to-sri` write them.
+constexpr char kBase16[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+constexpr char kBase32[] = "0mdqa9w1p6cmli6976v4wi0sw9r4p5prkj7lzfd1877wk11c9c73";
+constexpr char kSri[] = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+
+TEST(HashTest, EmptyTextHasTheKnownDigestInAllNotations) {
+  const Sha256Digest digest = HashSha256("");
+  EXPECT_EQ(digest.ToBase16(), kBase16);
+  EXPECT_EQ(digest.ToBase32(), kBase32);
+  EXPECT_EQ(digest.ToSri(), kSri);
+  EXPECT_EQ(digest.ToNixString(), std::string("sha256:") + kBase32);
+}
+
+TEST(HashTest, EveryNotationIsRead) {
+  for (const std::string& text :
+       {std::string(kBase16), std::string(kBase32), std::string(kSri), std::string(kSri).substr(7),
+        "sha256:" + std::string(kBase16), "sha256:" + std::string(kBase32)}) {
+    EXPECT_EQ(Sha256Digest::Parse(text).value(), HashSha256("")) << text;
+  }
+}
+
+TEST(HashTest, WrongHashesAreRefused) {
+  for (const std::string& text :
+       {std::string(), std::string("sha256:"), std::string(kBase16).substr(1),
+        "sha512:" + std::string(kBase16), std::string(kBase32).replace(3, 1, "e"),
+        "z" + std::string(kBase32).substr(1), "sha256-" + std::string(kBase16),
+        std::string(kSri).replace(9, 1, "*"), "md5-" + std::string(kSri).substr(7)}) {
+    EXPECT_EQ(Sha256Digest::Parse(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
+  }
+  EXPECT_THAT(std::string(Sha256Digest::Parse("z" + std::string(kBase32).substr(1)).status().message()),
+              HasSubstr("beyond the end"));
+}
+
+TEST(HashTest, Base32OfAnyLengthComesBack) {
+  std::mt19937 random(3);
+  for (size_t length = 0; length < 70; ++length) {
+    std::string bytes;
+    for (size_t i = 0; i < length; ++i) bytes += static_cast<char>(random());
+    EXPECT_EQ(FromBase32(ToBase32(bytes), length).value(), bytes);
+  }
+}
+
+TEST(HashTest, NixWritesTheSameBase32) {
+  const auto nix = hydrant::Run(
+      {.argv = {"nix-hash", "--type", "sha256", "--to-base32", HashSha256("hydrant").ToBase16()}});
+  ASSERT_TRUE(nix.ok()) << nix.status();
+  EXPECT_EQ(nix->out, HashSha256("hydrant").ToBase32() + "\n");
+}
+
+TEST(HashTest, HashingInPiecesIsHashingAtOnce) {
+  Sha256 hash;
+  ASSERT_TRUE(hash.Write("hyd").ok());
+  ASSERT_TRUE(hash.Write("").ok());
+  ASSERT_TRUE(hash.Write("rant").ok());
+  EXPECT_EQ(hash.size(), 7u);
+  EXPECT_EQ(hash.Finish(), HashSha256("hydrant"));
+}
+
+}  // namespace
+}  // namespace hydrant::nix

@@ -1,0 +1,1 @@
+{ nixpkgs, slice, ... }: import nixpkgs { system = slice.system; }
