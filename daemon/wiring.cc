@@ -33,6 +33,7 @@
 #include "daemon/serve/http_server.h"
 #include "daemon/serve/metrics.h"
 #include "daemon/source/path_source.h"
+#include "lib/base/file.h"
 #include "lib/base/log.h"
 #include "lib/base/status_macros.h"
 
@@ -113,68 +114,69 @@ void Run(const DaemonOptions& options, const sigset_t& signals, Coordinator& coo
   }
 }
 
-}  // namespace
+// What can fail to open, each the real thing behind a seam.
+struct Opened {
+  std::unique_ptr<FileSigner> release, internal;
+  std::unique_ptr<Authenticator> authenticator;
+  std::unique_ptr<LocalBlobStore> blobs;
+  std::unique_ptr<AttemptLog> log;
+  std::unique_ptr<EmbeddedPostgres> postgres;  // null when the database is another's
+  std::unique_ptr<PostgresStore> store;
+  std::unique_ptr<HttpPresence> caches;
+  std::unique_ptr<NixEvaluator> evaluator;
+};
 
-absl::Status ServeFarm(const DaemonOptions& options) {
-  const sigset_t signals = OurSignals();
-  const SystemClock clock;
-  const std::string system = ThisSystem();
-  Metrics metrics;
+nix::CommandSettings NixSettings(const DaemonOptions& options) {
+  return {.store_root = options.store == "daemon" ? "" : options.store,
+          .folder = options.cache_directory + "/evaluate"};
+}
 
-  HYDRANT_ASSIGN_OR_RETURN(auto release, FileSigner::Open(options.key_file));
-  HYDRANT_ASSIGN_OR_RETURN(auto authenticator, Authenticator::Open(options.tokens));
+absl::StatusOr<Opened> OpenAll(const DaemonOptions& options, const Clock& clock, Metrics& metrics) {
+  Opened opened;
+  HYDRANT_ASSIGN_OR_RETURN(opened.release, FileSigner::Open(options.key_file));
+  HYDRANT_ASSIGN_OR_RETURN(opened.authenticator, Authenticator::Open(options.tokens));
   HYDRANT_RETURN_IF_ERROR(MakeDirectories(options.cache_directory));
-  HYDRANT_ASSIGN_OR_RETURN(auto internal, FileSigner::OpenOrGenerate(options.cache_directory + "/staging.sec", "hydrant-staging"));
-  HYDRANT_ASSIGN_OR_RETURN(auto blobs, LocalBlobStore::Open({.directory = options.cache_directory}));
+  HYDRANT_ASSIGN_OR_RETURN(opened.internal, FileSigner::OpenOrGenerate(options.cache_directory + "/staging.sec",
+                                                                       "hydrant-staging"));
+  HYDRANT_ASSIGN_OR_RETURN(opened.blobs, LocalBlobStore::Open({.directory = options.cache_directory}));
   HYDRANT_ASSIGN_OR_RETURN(AttemptLog log, AttemptLog::Open(options.cache_directory + "/log"));
-
-  std::unique_ptr<EmbeddedPostgres> postgres;
+  opened.log = std::make_unique<AttemptLog>(std::move(log));
+  HYDRANT_ASSIGN_OR_RETURN(opened.caches, HttpPresence::Open({.caches = options.substituters}, clock));
+  HYDRANT_ASSIGN_OR_RETURN(opened.evaluator,
+                           NixEvaluator::Open({.nix = NixSettings(options), .evaluators = options.evaluators,
+                                               .memory = options.evaluator_memory,
+                                               .variant_timeout = options.variant_timeout}));
   std::string url = options.database_url;
   if (!options.database_embedded.empty()) {
-    HYDRANT_ASSIGN_OR_RETURN(postgres, EmbeddedPostgres::Start({.folder = options.database_embedded}));
-    url = postgres->Url();
+    HYDRANT_ASSIGN_OR_RETURN(opened.postgres, EmbeddedPostgres::Start({.folder = options.database_embedded}));
+    url = opened.postgres->Url();
   }
-  HYDRANT_ASSIGN_OR_RETURN(auto store, PostgresStore::Open({.url = url, .observer = [&metrics](std::string_view statement, double seconds) {
-    metrics.Query(statement, seconds);
-  }}));
+  const auto observer = [&metrics](std::string_view statement, double seconds) { metrics.Query(statement, seconds); };
+  HYDRANT_ASSIGN_OR_RETURN(opened.store, PostgresStore::Open({.url = url, .observer = observer}));
+  return opened;
+}
 
-  HYDRANT_ASSIGN_OR_RETURN(auto caches, HttpPresence::Open({.caches = options.substituters}, clock));
-  UpstreamMemory upstream(*caches);
-  Catalogue catalogue;
-  NarIntake intake(*blobs);
-  Publisher publisher({.store = *store, .catalogue = catalogue, .intake = intake, .signer = *release, .clock = clock,
-                       .held_upstream = [&upstream](const std::string& path) { return upstream.Holds(path); }});
-  Coordinator coordinator({.store = *store, .catalogue = catalogue, .publisher = publisher, .clock = clock,
-                           .farm = {.system = system, .lease = options.lease, .workers = {.gone_after = options.lease}},
-                           .waiting_after = options.waiting_after, .max_attempts = options.max_attempts,
-                           .backoff = options.backoff, .observer = &metrics});
+v1::GetFarmResponse Facts(const DaemonOptions& options, const Signer& release, const std::string& system) {
+  v1::GetFarmResponse facts;
+  facts.set_version(HYDRANT_VERSION);
+  facts.set_public_key(release.PublicKey());
+  facts.set_http_url(options.http_url);
+  facts.set_system(system);
+  return facts;
+}
 
-  const std::string store_root = options.store == "daemon" ? "" : options.store;
-  const nix::CommandSettings nix{.store_root = store_root, .folder = options.cache_directory + "/evaluate"};
-  PathSource source(nix);
-  HYDRANT_ASSIGN_OR_RETURN(auto evaluator, NixEvaluator::Open({.nix = nix, .evaluators = options.evaluators,
-                                                               .memory = options.evaluator_memory,
-                                                               .variant_timeout = options.variant_timeout}));
-  DerivationClosure closure(store_root);
-  StoreImport import([nix] { return nix::DaemonClient::Connect({.store_root = nix.store_root, .env = CommandEnvironment(nix)}); },
-                     intake, publisher);
-  EvaluationRun run({.coordinator = coordinator, .source = source, .evaluator = *evaluator, .closure = closure,
-                     .presence = upstream, .catalogue = catalogue, .import = import});
-
-  const absl::Status started = coordinator.Start();
-  if (!started.ok() && started.code() != absl::StatusCode::kUnavailable) return Annotate(started, "read the record");
-  if (!started.ok()) Log(LogLevel::kWarning, "the database is away; trying again", {{"reason", started.ToString()}});
-  if (auto counts = store->CountAttempts(); counts.ok()) metrics.Seed(*counts);
-  metrics.Watch(coordinator, catalogue);
-
+// Serves the ports until a signal; `run` evaluates meanwhile.
+absl::Status ServePorts(const DaemonOptions& options, const sigset_t& signals, Opened& opened, Metrics& metrics,
+                        Catalogue& catalogue, NarIntake& intake, Publisher& publisher, Coordinator& coordinator,
+                        EvaluationRun& run) {
   CallExecutor executor(8, 4096);
   StreamThreads streams(256);
-  const auto ready = [&coordinator] { return coordinator.Ready(); };
-  CallGate gate(*authenticator, executor, ready);
+  CallGate gate(*opened.authenticator, executor, [&coordinator] { return coordinator.Ready(); });
   CoordinatorRights rights(coordinator);
-  CacheHttp cache_http({.catalogue = catalogue, .blobs = *blobs, .intake = intake, .publisher = publisher,
-                        .release = *release, .internal = *internal, .authenticator = *authenticator, .rights = rights,
-                        .log = [&](const std::string& derivation) { return OpenLog(coordinator, log, derivation); },
+  CacheHttp cache_http({.catalogue = catalogue, .blobs = *opened.blobs, .intake = intake, .publisher = publisher,
+                        .release = *opened.release, .internal = *opened.internal,
+                        .authenticator = *opened.authenticator, .rights = rights,
+                        .log = [&](const std::string& path) { return OpenLog(coordinator, *opened.log, path); },
                         .observe = [&metrics](const CacheAccess& access) {
                           metrics.CacheRequest(access.kind, access.code, access.kind == "put_nar" ? access.received : 0);
                         },
@@ -182,19 +184,18 @@ absl::Status ServeFarm(const DaemonOptions& options) {
   HealthHttp health([&coordinator]() -> absl::Status {
     return coordinator.RecordAnswers() ? absl::OkStatus() : absl::UnavailableError("the database does not answer");
   });
-  HYDRANT_ASSIGN_OR_RETURN(auto http, HttpServer::Start({.listen = options.http_listen, .handlers = {&health, &cache_http}}));
-  v1::GetFarmResponse facts;
-  facts.set_version(HYDRANT_VERSION);
-  facts.set_public_key(release->PublicKey());
-  facts.set_http_url(options.http_url);
-  facts.set_system(system);
+  HYDRANT_ASSIGN_OR_RETURN(auto http,
+                           HttpServer::Start({.listen = options.http_listen, .handlers = {&health, &cache_http}}));
+  const std::string system = ThisSystem();
   const rpc::TlsFiles tls{.cert = options.tls_cert, .key = options.tls_key, .ca = options.tls_client_ca};
   HYDRANT_ASSIGN_OR_RETURN(
-      auto grpc, GrpcServer::Start(options.grpc_listen, tls,
-                                   {.coordinator = coordinator, .run = run, .log = log, .gate = gate, .streams = streams,
-                                    .farm = facts, .source_roots = options.source_roots, .system = system},
-                                   {.coordinator = coordinator, .log = log, .gate = gate, .streams = streams,
-                                    .farm = FarmFacts(options, *internal), .lease = options.lease}));
+      auto grpc,
+      GrpcServer::Start(options.grpc_listen, tls,
+                        {.coordinator = coordinator, .run = run, .log = *opened.log, .gate = gate, .streams = streams,
+                         .farm = Facts(options, *opened.release, system), .source_roots = options.source_roots,
+                         .system = system},
+                        {.coordinator = coordinator, .log = *opened.log, .gate = gate, .streams = streams,
+                         .farm = FarmFacts(options, *opened.internal), .lease = options.lease}));
   if (!options.metrics_listen.empty()) HYDRANT_RETURN_IF_ERROR(metrics.Listen(options.metrics_listen));
 
   std::atomic<bool> stop = false;
@@ -209,8 +210,46 @@ absl::Status ServeFarm(const DaemonOptions& options) {
   grpc.reset();
   http->Stop(absl::Seconds(10));
   evaluations.join();
-  if (postgres != nullptr) HYDRANT_RETURN_IF_ERROR(postgres->Stop());
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ServeFarm(const DaemonOptions& options) {
+  const sigset_t signals = OurSignals();
+  const SystemClock clock;
+  Metrics metrics;
+  HYDRANT_ASSIGN_OR_RETURN(Opened opened, OpenAll(options, clock, metrics));
+
+  UpstreamMemory upstream(*opened.caches);
+  Catalogue catalogue;
+  NarIntake intake(*opened.blobs);
+  Publisher publisher({.store = *opened.store, .catalogue = catalogue, .intake = intake, .signer = *opened.release,
+                       .clock = clock,
+                       .held_upstream = [&upstream](const std::string& path) { return upstream.Holds(path); }});
+  Coordinator coordinator({.store = *opened.store, .catalogue = catalogue, .publisher = publisher, .clock = clock,
+                           .farm = {.system = ThisSystem(), .lease = options.lease,
+                                    .workers = {.gone_after = options.lease}},
+                           .waiting_after = options.waiting_after, .max_attempts = options.max_attempts,
+                           .backoff = options.backoff, .observer = &metrics});
+  const nix::CommandSettings settings = NixSettings(options);
+  PathSource source(settings);
+  DerivationClosure closure(settings.store_root);
+  const auto connect = [&settings] {
+    return nix::DaemonClient::Connect({.store_root = settings.store_root, .env = CommandEnvironment(settings)});
+  };
+  StoreImport import(connect, intake, publisher);
+  EvaluationRun run({.coordinator = coordinator, .source = source, .evaluator = *opened.evaluator, .closure = closure,
+                     .presence = upstream, .catalogue = catalogue, .import = import});
+
+  const absl::Status started = coordinator.Start();
+  if (!started.ok() && started.code() != absl::StatusCode::kUnavailable) return Annotate(started, "read the record");
+  if (!started.ok()) Log(LogLevel::kWarning, "the database is away; trying again", {{"reason", started.ToString()}});
+  if (auto counts = opened.store->CountAttempts(); counts.ok()) metrics.Seed(*counts);
+  metrics.Watch(coordinator, catalogue);
+  absl::Status served = ServePorts(options, signals, opened, metrics, catalogue, intake, publisher, coordinator, run);
+  if (opened.postgres != nullptr) served.Update(opened.postgres->Stop());
+  return served;
 }
 
 }  // namespace hydrant

@@ -242,7 +242,7 @@ std::string WatchJson(const v1::WatchResponse& response) {
 
 std::string ObjectJson(const JsonFields& fields, JsonLayout layout) {
   Json json = Json::object();
-  for (const auto& [key, value] : fields) std::visit([&](const auto& v) { json[key] = v; }, value);
+  for (const auto& field : fields) std::visit([&](const auto& value) { json[field.first] = value; }, field.second);
   return Dump(json, layout);
 }
 

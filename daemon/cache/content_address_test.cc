@@ -25,8 +25,8 @@ constexpr Golden kGolden[] = {
 
 TEST(ContentAddressTest, PathsAreThoseOfNix) {
   for (const Golden& golden : kGolden) {
-    const auto name = nix::StorePath::Parse(golden.path)->name();
-    const auto path = PathOfContent(golden.address, std::string(name), {}, false);
+    const auto expected = *nix::StorePath::Parse(golden.path);
+    const auto path = PathOfContent(golden.address, expected.name(), {}, false);
     ASSERT_TRUE(path.ok()) << path.status();
     EXPECT_EQ(*path, golden.path);
   }
@@ -34,7 +34,8 @@ TEST(ContentAddressTest, PathsAreThoseOfNix) {
 
 TEST(ContentAddressTest, ReferencesOfATextCount) {
   const auto reference = *nix::StorePath::Parse(kGolden[4].path);
-  EXPECT_EQ(*PathOfContent("text:sha256:1wqsgjcknyvmikc6pz4l0r7fxnrzcrp7gz68phw3qsicc8032ga9", "u", {reference}, false), "/nix/store/ck6n3v0ycjyq106j4lq2m4yhzbc67zbl-u");
+  EXPECT_EQ(*PathOfContent("text:sha256:1wqsgjcknyvmikc6pz4l0r7fxnrzcrp7gz68phw3qsicc8032ga9", "u", {reference}, false),
+            "/nix/store/ck6n3v0ycjyq106j4lq2m4yhzbc67zbl-u");
 }
 
 TEST(ContentAddressTest, GarbageIsNamed) {

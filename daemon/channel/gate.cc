@@ -11,7 +11,8 @@ Verdict JudgeGate(EvaluationState state, bool declared, const std::vector<GateVa
     for (const GateVariant& variant : variants) {
       if (variant.required && !variant.cached) verdict.missing.push_back(variant.id);
     }
-    for (const std::string& glob : unmatched) verdict.missing.push_back(absl::StrCat(glob, " (selects no variant)"));
+    for (const std::string& glob : unmatched)
+      verdict.missing.push_back(absl::StrCat(glob, " (selects no variant)"));
   }
   verdict.passed = state == EvaluationState::kSettled && verdict.missing.empty();
   return verdict;

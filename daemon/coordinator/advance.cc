@@ -1,4 +1,5 @@
-// What follows from the state as it is: level-triggered, so that a lost event costs nothing and a restart finds its way.
+// What follows from the state as it is: level-triggered, so that a lost event costs nothing and a restart finds its way. Looks
+// only at what a change touched.
 #include <algorithm>
 #include <utility>
 
@@ -6,33 +7,38 @@
 #include "daemon/channel/gate.h"
 #include "daemon/coordinator/coordinator.h"
 #include "daemon/coordinator/decision.h"
-#include "daemon/schedule/scheduler.h"
-#include "lib/base/log.h"
+#include "daemon/coordinator/waiting.h"
 #include "lib/base/status_macros.h"
 
 namespace hydrant {
 
 bool Coordinator::AdvanceSteps() {
-  std::vector<std::pair<StepId, StepEvent>> due;
+  std::vector<StepHappening> due;
   {
     MutexLock lock(mu_);
-    for (StepId step : state_->graph.DueBackoffs(options_.clock.Now())) due.emplace_back(step, StepEvent::kBackoffOver);
-    if (state_->graph.counts()[static_cast<int>(StepState::kBuilt)] > 0) {
-      for (StepId step = 0; step < state_->graph.size(); ++step) {
-        if (state_->graph.state(step) == StepState::kBuilt && OutputsHeld(step, nullptr)) {
-          due.emplace_back(step, StepEvent::kStaged);
+    const absl::Time now = options_.clock.Now();
+    const StepGraph& graph = state_->graph;
+    for (StepId step : graph.DueBackoffs(now)) due.push_back({step, StepEvent::kBackoffOver, graph.detail(step)});
+    if (graph.counts()[static_cast<int>(StepState::kBuilt)] > 0) {
+      for (StepId step = 0; step < graph.size(); ++step) {
+        if (graph.state(step) != StepState::kBuilt) continue;
+        std::string missing;
+        if (OutputsHeld(step, &missing)) {
+          due.push_back({step, StepEvent::kStaged, {.held_by = "ours"}});
+        } else {
+          due.push_back({step, StepEvent::kFailedByFarm,
+                         {.cause = Cause::kUploadFailed, .message = absl::StrCat(missing, " is not here any more"),
+                          .not_before = now}});
         }
       }
     }
   }
   bool moved = false;
-  for (const auto& [step, event] : due) {
+  for (StepHappening& happening : due) {
     Decision decision;
     {
       MutexLock lock(mu_);
-      StepDetail detail = state_->graph.detail(step);
-      if (event == StepEvent::kStaged) detail = {.held_by = "ours"};
-      if (!PlanInto(decision, step, event, std::move(detail)).ok()) continue;
+      if (!PlanInto(decision, happening.step, happening.event, std::move(happening.detail)).ok()) continue;
     }
     if (!Carry(std::move(decision)).ok()) return false;
     moved = true;
@@ -54,6 +60,10 @@ std::optional<CheckEvent> InputsEvent(const FarmState& state, const CheckEntry& 
     }
     staged = staged && now == StepState::kSucceeded;
   }
+  if (check.record.state == CheckState::kSkipped) {
+    // Its output comes after all, or somebody wants it again.
+    return IsWanted(state, check) ? std::optional(CheckEvent::kRetried) : std::nullopt;
+  }
   if (staged) return CheckEvent::kInputsStaged;
   return std::nullopt;
 }
@@ -65,16 +75,16 @@ bool Coordinator::AdvanceChecks() {
   {
     MutexLock lock(mu_);
     const absl::Time now = options_.clock.Now();
-    for (const auto& [key, entry] : state_->checks) {
-      if (entry.record.state != CheckState::kWanted) continue;
-      std::string why;
-      auto event = InputsEvent(*state_, entry, &why);
-      if (!event) continue;
+    for (const std::string& key : std::exchange(state_->checks_due, {})) {
+      const CheckEntry& entry = state_->checks.at(key);
+      const CheckState before = entry.record.state;
+      if (before != CheckState::kWanted && before != CheckState::kSkipped) continue;
       CheckRecord after = entry.record;
-      after.message = why;
-      decision.MoveCheckBy(entry.record, *event, std::move(after));
+      after.message.clear();
+      auto event = InputsEvent(*state_, entry, &after.message);
+      if (!event || !decision.MoveCheckBy(entry.record, *event, std::move(after))) continue;
       if (*event == CheckEvent::kInputsStaged) {
-        decision.Then([key = key, now](FarmState& state) { state.checks[key].ready_since = now; });
+        decision.Then([key, now](FarmState& state) { state.checks.at(key).ready_since = now; });
       }
     }
   }
@@ -82,53 +92,21 @@ bool Coordinator::AdvanceChecks() {
   return Carry(std::move(decision)).ok();
 }
 
-bool Coordinator::PublishPassed() {
-  // By derivation: variants that share one are published at once.
-  std::map<std::string, std::vector<std::string>> passed;
-  {
-    MutexLock lock(mu_);
-    for (auto& [id, evaluation] : state_->evaluations) {
-      if (!evaluation.wanting) continue;
-      for (VariantEntry& variant : evaluation.variants) {
-        if (variant.published || !variant.step) continue;
-        if (state_->graph.state(*variant.step) != StepState::kSucceeded) continue;
-        if (!ChecksPassed(*state_, evaluation, variant)) continue;
-        if (Published(variant)) {
-          variant.published = true;
-          ++version_;
-          changed_.NotifyAll();
-          continue;
-        }
-        std::vector<std::string>& roots = passed[variant.record.derivation];
-        roots.clear();
-        for (const auto& [name, path] : variant.record.outputs) roots.push_back(path);
-      }
-    }
-  }
-  bool moved = false;
-  for (const auto& [derivation, roots] : passed) {
-    auto published = options_.publisher.Publish(roots);
-    if (!published.ok()) {
-      Log(LogLevel::kWarning, "not published", {{"derivation", derivation}, {"reason", published.status().ToString()}});
-      continue;
-    }
-    MutexLock lock(mu_);
-    for (auto& [id, evaluation] : state_->evaluations) {
-      for (VariantEntry& variant : evaluation.variants) {
-        if (variant.record.derivation == derivation) variant.published = true;
-      }
-    }
-    ++version_;
-    changed_.NotifyAll();
-    moved = true;
-  }
-  return moved;
-}
-
 namespace {
 
+bool EveryVariantSettled(const FarmState& state, EvaluationEntry& evaluation, const WaitingRule& rule) {
+  const std::vector<VariantEntry>& variants = evaluation.variants;
+  // Where it stopped last time first: most changes settle another variant than that.
+  for (size_t i = 0; i < variants.size(); ++i) {
+    const size_t place = (evaluation.unsettled + i) % variants.size();
+    if (IsSettled(Describe(state, evaluation, variants[place], rule))) continue;
+    evaluation.unsettled = place;
+    return false;
+  }
+  return true;
+}
+
 struct Settling {
-  bool settled = true;      // every variant final or waiting
   bool waiting = false;     // some wait
   bool incomplete = false;  // some are unknown to a dead evaluator
   std::vector<GateVariant> gate;
@@ -139,7 +117,6 @@ Settling Look(const FarmState& state, const EvaluationEntry& evaluation, const W
   for (const VariantEntry& variant : evaluation.variants) {
     const VariantView view = Describe(state, evaluation, variant, rule);
     look.waiting = look.waiting || view.state == VariantState::kWaiting;
-    look.settled = look.settled && (IsFinal(view.state) || view.state == VariantState::kWaiting);
     look.incomplete = look.incomplete || IsEvaluatorDeath(variant.record.cause);
     look.gate.push_back({.id = variant.record.id, .required = variant.required,
                          .cached = view.state == VariantState::kCached});
@@ -149,144 +126,58 @@ Settling Look(const FarmState& state, const EvaluationEntry& evaluation, const W
 
 }  // namespace
 
+void Coordinator::PlanSettled(Decision& decision, EvaluationEntry& evaluation,
+                              std::map<std::string, EvaluationId>& channels) const {
+  const absl::Time now = options_.clock.Now();
+  const EvaluationRecord record = evaluation.record;
+  const Settling look = Look(*state_, evaluation, Waiting());
+  const EvaluationState after = look.incomplete ? EvaluationState::kIncomplete : EvaluationState::kSettled;
+  const GateSpec& gate = evaluation.declared->matrix.gate;
+  const Verdict verdict = JudgeGate(after, gate.declared, look.gate, evaluation.unmatched);
+  const EvaluationEvent event = look.incomplete ? EvaluationEvent::kSettledIncomplete : EvaluationEvent::kSettled;
+  MoveEvaluation move{.message = look.incomplete ? "the evaluator died on some variants" : "",
+                      .settled_at = now, .gate_passed = verdict.passed};
+  if (!decision.MoveEvaluationBy(record, event, move)) return;
+  if (!look.waiting) {
+    decision.Then([id = record.id](FarmState& state) { WantSteps(state, state.evaluations.at(id), false); });
+  }
+  if (!evaluation.reopened) {
+    decision.Tell([took = now - record.requested_at](FarmObserver& observer) { observer.Evaluated(took); });
+  }
+  if (!verdict.passed || !record.only.empty()) return;
+  // Another evaluation of the matrix may settle in the same batch.
+  auto there = state_->channels.find(record.matrix);
+  auto [at, is_new] = channels.try_emplace(
+      record.matrix, there == state_->channels.end() ? EvaluationId{} : there->second.evaluation);
+  if (!MayMove(at->second, record.id)) return;
+  const ChannelRecord to{.name = record.matrix, .matrix = record.matrix, .evaluation = record.id,
+                         .revision = record.revision, .at = now};
+  decision.Record(MoveChannel{.from = at->second, .channel = to});
+  decision.Then([to](FarmState& state) { state.channels[to.name] = to; });
+  at->second = record.id;
+}
+
 bool Coordinator::SettleEvaluations() {
   Decision decision;
   {
     MutexLock lock(mu_);
-    const absl::Time now = options_.clock.Now();
+    std::map<std::string, EvaluationId> channels;
     for (auto& [id, evaluation] : state_->evaluations) {
-      const EvaluationRecord& record = evaluation.record;
-      const bool ended = record.state == EvaluationState::kSettled || record.state == EvaluationState::kIncomplete;
-      if (record.state != EvaluationState::kEvaluated && !(ended && evaluation.wanting)) continue;
-      const Settling look = Look(*state_, evaluation, Waiting());
-      if (ended) {
-        // A variant that waited can go on, or one was retried.
-        if (!look.settled) decision.MoveEvaluationBy(record, EvaluationEvent::kReopened, {});
-        continue;
+      if (!std::exchange(evaluation.changed, false)) continue;
+      const EvaluationState at = evaluation.record.state;
+      const bool ended = at == EvaluationState::kSettled || at == EvaluationState::kIncomplete;
+      if (at != EvaluationState::kEvaluated && !(ended && evaluation.wanting)) continue;
+      const bool settled = EveryVariantSettled(*state_, evaluation, Waiting());
+      if (!ended && settled) PlanSettled(decision, evaluation, channels);
+      if (ended && !settled) {
+        // A variant that waited can go on.
+        decision.MoveEvaluationBy(evaluation.record, EvaluationEvent::kReopened, {});
+        decision.Then([id = id](FarmState& state) { state.evaluations.at(id).reopened = true; });
       }
-      if (!look.settled) continue;
-      const EvaluationEvent event = look.incomplete ? EvaluationEvent::kSettledIncomplete : EvaluationEvent::kSettled;
-      const EvaluationState after = look.incomplete ? EvaluationState::kIncomplete : EvaluationState::kSettled;
-      const Matrix& matrix = evaluation.declared->matrix;
-      const Verdict verdict = JudgeGate(after, matrix.gate.declared, look.gate, evaluation.unmatched);
-      MoveEvaluation move{.message = look.incomplete ? "the evaluator died on some variants" : "",
-                          .settled_at = now, .gate_passed = verdict.passed};
-      if (!decision.MoveEvaluationBy(record, event, move)) continue;
-      if (!look.waiting) decision.Then([id = id](FarmState& state) {
-        WantSteps(state, state.evaluations[id], false);
-      });
-      decision.Tell([took = now - record.requested_at](FarmObserver& observer) { observer.Evaluated(took); });
-      if (!verdict.passed || !record.only.empty()) continue;
-      auto channel = state_->channels.find(record.matrix);
-      const EvaluationId at = channel == state_->channels.end() ? EvaluationId{} : channel->second.evaluation;
-      if (!MayMove(at, id)) continue;
-      ChannelRecord to{.name = record.matrix, .matrix = record.matrix, .evaluation = id,
-                       .revision = record.revision, .at = now};
-      decision.Record(MoveChannel{.from = at, .channel = to});
-      decision.Then([to](FarmState& state) { state.channels[to.name] = to; });
     }
   }
   if (decision.empty()) return false;
   return Carry(std::move(decision)).ok();
-}
-
-void Coordinator::PlanPlacements(Decision& decision) const {
-  std::vector<FreeWorker> workers;
-  for (const auto& [name, worker] : state_->workers.all()) {
-    if (worker.state != WorkerState::kConnected) continue;
-    const int free = worker.offer.slots - state_->leases.BusySlots(name);
-    if (free <= 0) continue;
-    workers.push_back({.name = name, .offer = worker.offer, .free_slots = free,
-                       .busy_gpus = state_->leases.BusyGpus(name)});
-  }
-  if (workers.empty()) return;
-
-  // Steps by id; checks behind them, by their place in `checks`.
-  std::vector<ReadyWork> ready;
-  std::vector<const CheckEntry*> checks;
-  const uint64_t first_check = state_->graph.size();
-  if (!state_->graph.ready().empty()) {
-    const std::vector<absl::Duration> remaining = RemainingPaths(state_->graph, state_->estimate);
-    for (StepId step : state_->graph.ready()) {
-      ready.push_back({.key = step, .demand = DemandOf(*state_, step), .remaining = remaining[step],
-                       .ready_since = state_->ready_since.contains(step) ? state_->ready_since.at(step)
-                                                                         : absl::InfinitePast()});
-    }
-  }
-  for (const auto& [key, entry] : state_->checks) {
-    if (entry.record.state != CheckState::kReady) continue;
-    ready.push_back({.key = first_check + checks.size(), .demand = DemandOf(entry), .remaining = entry.record.timeout,
-                     .ready_since = entry.ready_since});
-    checks.push_back(&entry);
-  }
-
-  const absl::Time now = options_.clock.Now();
-  AttemptId attempt = state_->last_attempt;
-  LeaseToken token = state_->last_token;
-  for (const Placement& placement : Place(std::move(ready), std::move(workers))) {
-    Lease lease{.attempt = {++attempt.value}, .token = {++token.value}, .worker = placement.worker,
-                .instance = state_->workers.Find(placement.worker)->instance, .gpu_uuid = placement.gpu_uuid,
-                .granted_at = now, .expires_at = now + state_->leases.duration(), .stage_at = now};
-    absl::Time since = now;
-    if (placement.key < first_check) {
-      const StepId step = static_cast<StepId>(placement.key);
-      lease.subject.derivation = state_->graph.spec(step).derivation;
-      if (state_->ready_since.contains(step)) since = state_->ready_since.at(step);
-      if (!PlanInto(decision, step, StepEvent::kGranted, state_->graph.detail(step)).ok()) continue;
-    } else {
-      const CheckEntry& check = *checks[placement.key - first_check];
-      lease.subject.check = check.record.key;
-      since = check.ready_since;
-      if (!decision.MoveCheckBy(check.record, CheckEvent::kGranted, check.record)) continue;
-    }
-    decision.Record(GrantLease{lease});
-    decision.Then([lease](FarmState& state) {
-      state.last_attempt = std::max(state.last_attempt, lease.attempt);
-      state.last_token = std::max(state.last_token, lease.token);
-      absl::Status granted = state.leases.Grant(lease);
-      if (!granted.ok()) Log(LogLevel::kError, "lease not granted", {{"reason", granted.ToString()}});
-    });
-    decision.Tell([took = now - since](FarmObserver& observer) { observer.LeaseGranted(took); });
-  }
-}
-
-bool Coordinator::Dispatch() {
-  Decision decision;
-  {
-    MutexLock lock(mu_);
-    PlanPlacements(decision);
-  }
-  if (decision.empty()) return false;
-  return Carry(std::move(decision)).ok();
-}
-
-void Coordinator::NoteUnplaceable() {
-  MutexLock lock(mu_);
-  FarmState& state = *state_;
-  const absl::Time now = options_.clock.Now();
-  bool changed = false;
-  const auto note = [&](auto& since, const auto& key, const Demand& demand) {
-    if (WhyNobody(state, demand).empty()) {
-      changed = since.erase(key) > 0 || changed;
-    } else {
-      auto [it, added] = since.try_emplace(key, now);
-      // The moment at which it begins to count as waiting is a change to whoever watches.
-      changed = changed || added || (now - it->second >= options_.waiting_after &&
-                                     now - it->second < options_.waiting_after + absl::Seconds(2));
-    }
-  };
-  for (StepId step : state.graph.ready()) note(state.step_unplaceable, step, DemandOf(state, step));
-  for (const auto& [key, entry] : state.checks) {
-    if (entry.record.state == CheckState::kReady) {
-      note(state.check_unplaceable, key, DemandOf(entry));
-    } else {
-      state.check_unplaceable.erase(key);
-    }
-  }
-  if (changed) {
-    ++version_;
-    changed_.NotifyAll();
-  }
 }
 
 }  // namespace hydrant

@@ -17,84 +17,24 @@ Coordinator::Coordinator(Options options) : options_(std::move(options)) {
 
 absl::Status Coordinator::Start() {
   MutexLock door(door_);
-  HYDRANT_RETURN_IF_ERROR(Fresh());
+  HYDRANT_RETURN_IF_ERROR(Reload());
   Advance();
-  return absl::OkStatus();
-}
-
-absl::Status Coordinator::Fresh() {
-  if (!stale_) return absl::OkStatus();
-  auto recorded = options_.store.Load();
-  if (!recorded.ok()) {
-    MutexLock lock(mu_);
-    record_answers_ = false;
-    return recorded.status();
-  }
-  std::vector<NarInfoRecord> narinfos = std::move(recorded->narinfos);
-  HYDRANT_ASSIGN_OR_RETURN(auto restored, Restore(*std::move(recorded), options_.farm, options_.clock.Now()));
-  options_.catalogue.Load(std::move(narinfos));
-  std::vector<EvaluationRecord> interrupted;
-  {
-    MutexLock lock(mu_);
-    // Who is connected is a fact of the connections, not of the record.
-    for (const auto& [name, worker] : state_->workers.all()) {
-      if (worker.state != WorkerState::kGone) restored->workers.Restore(worker);
-    }
-    state_ = std::move(restored);
-    record_answers_ = true;
-    loaded_ = true;
-    const absl::Time now = options_.clock.Now();
-    for (StepId step : state_->graph.ready()) state_->ready_since[step] = now;
-    for (auto& [id, evaluation] : state_->evaluations) {
-      for (VariantEntry& variant : evaluation.variants) variant.published = Published(variant);
-      bool open = !IsFinal(evaluation.record.state);
-      for (const VariantEntry& variant : evaluation.variants) {
-        open = open || !IsFinal(Describe(*state_, evaluation, variant, Waiting()).state);
-      }
-      if (open) WantSteps(*state_, evaluation, true);
-      if (evaluation.record.state == EvaluationState::kEvaluating) interrupted.push_back(evaluation.record);
-    }
-  }
-  stale_ = false;
-  for (const EvaluationRecord& record : interrupted) {
-    Decision decision;
-    decision.MoveEvaluationBy(record, EvaluationEvent::kInterrupted, {});
-    HYDRANT_RETURN_IF_ERROR(Carry(std::move(decision)));
-  }
-  // A step that runs without a lease lost its attempt between two commits of an older daemon.
-  std::vector<StepId> orphans;
-  {
-    MutexLock lock(mu_);
-    for (StepId step = 0; step < state_->graph.size(); ++step) {
-      if (state_->graph.state(step) != StepState::kRunning) continue;
-      if (!state_->leases.FindSubject({.derivation = state_->graph.spec(step).derivation})) orphans.push_back(step);
-    }
-  }
-  for (StepId step : orphans) {
-    Decision decision;
-    {
-      MutexLock lock(mu_);
-      StepDetail detail{.cause = Cause::kLost, .message = "its lease was not in the record",
-                        .not_before = options_.clock.Now()};
-      HYDRANT_RETURN_IF_ERROR(PlanInto(decision, step, StepEvent::kFailedByFarm, detail));
-    }
-    HYDRANT_RETURN_IF_ERROR(Carry(std::move(decision)));
-  }
-  Announce();
   return absl::OkStatus();
 }
 
 absl::Status Coordinator::Record(const Batch& batch) {
   absl::Status status = options_.store.Commit(batch);
-  if (!status.ok()) {
-    // Whatever it was, memory can be trusted again only after it was read anew.
-    stale_ = true;
-    Log(status.code() == absl::StatusCode::kUnavailable ? LogLevel::kWarning : LogLevel::kError, "not recorded",
-        {{"reason", status.ToString()}});
-    MutexLock lock(mu_);
-    record_answers_ = status.code() != absl::StatusCode::kUnavailable;
-  }
-  return status;
+  if (status.ok()) return status;
+  // A text that cannot be kept is the asker's fault, and nothing happened.
+  if (status.code() == absl::StatusCode::kInvalidArgument) return status;
+  // Whatever else it was, memory can be trusted again only after it was read anew.
+  stale_ = true;
+  const bool away = status.code() == absl::StatusCode::kUnavailable;
+  Log(away ? LogLevel::kWarning : LogLevel::kError, "not recorded", {{"reason", status.ToString()}});
+  MutexLock lock(mu_);
+  record_answers_ = !away;
+  // A guard that did not hold says that memory was wrong, not whoever asked: it is to ask again.
+  return away ? status : absl::UnavailableError(status.message());
 }
 
 absl::Status Coordinator::Carry(Decision decision) {
@@ -106,14 +46,7 @@ absl::Status Coordinator::Carry(Decision decision) {
     MutexLock lock(mu_);
     applied = state_->graph.Apply(decision.moves);
     if (applied.ok()) {
-      for (const StepMove& move : decision.moves) {
-        if (move.to == StepState::kReady) {
-          state_->ready_since[move.step] = now;
-        } else {
-          state_->ready_since.erase(move.step);
-          state_->step_unplaceable.erase(move.step);
-        }
-      }
+      for (const StepMove& move : decision.moves) StepMoved(*state_, move.step, now);
       for (auto& effect : decision.then) effect(*state_);
     }
     ++version_;
@@ -122,7 +55,7 @@ absl::Status Coordinator::Carry(Decision decision) {
   if (!applied.ok()) {
     Log(LogLevel::kError, "a recorded change could not be applied", {{"reason", applied.ToString()}});
     stale_ = true;
-    return applied;
+    return absl::UnavailableError(applied.message());
   }
   if (options_.observer != nullptr) {
     for (auto& event : decision.told) event(*options_.observer);
@@ -167,33 +100,40 @@ absl::Status Coordinator::Ready() const {
 
 void Coordinator::Tick() {
   MutexLock door(door_);
-  if (absl::Status fresh = Fresh(); !fresh.ok()) {
-    Log(LogLevel::kWarning, "the record does not answer", {{"reason", fresh.ToString()}});
-    return;
-  }
+  if (!Fresh().ok()) return;  // it was logged
+  bool expired = false;
   {
     MutexLock lock(mu_);
-    if (!state_->workers.Expire(options_.clock.Now()).empty()) {
-      ++version_;
-      changed_.NotifyAll();
-    }
+    expired = !state_->workers.Expire(options_.clock.Now()).empty();
   }
+  if (expired) Announce();
   ExpireLeases();
-  RecordRenewals();
+  if (!stale_) RecordRenewals();
+  if (!stale_ && !RecordWorkers().ok()) return;
   NoteUnplaceable();
   Advance();
 }
 
 void Coordinator::Advance() {
   // Each pass commits what follows from the one before; the bound only keeps a fault from becoming a busy loop.
-  for (int pass = 0; pass < 1000 && !stale_; ++pass) {
-    bool moved = AdvanceSteps();
-    moved = AdvanceChecks() || moved;
-    moved = PublishPassed() || moved;
-    moved = SettleEvaluations() || moved;
-    moved = Dispatch() || moved;
+  for (int pass = 0; pass < 1000; ++pass) {
+    bool moved = false;
+    for (bool (Coordinator::*follow)() : {&Coordinator::AdvanceSteps, &Coordinator::AdvanceChecks,
+                                          &Coordinator::PublishPassed, &Coordinator::SettleEvaluations,
+                                          &Coordinator::Dispatch}) {
+      if (stale_) return;
+      moved = (this->*follow)() || moved;
+    }
     if (!moved) return;
   }
+  Log(LogLevel::kError, "what follows from a change has no end; the rest waits for the next tick");
+}
+
+absl::Status Coordinator::PlanAllInto(Decision& decision, const std::vector<StepHappening>& happenings) const {
+  if (happenings.empty()) return absl::OkStatus();
+  HYDRANT_ASSIGN_OR_RETURN(std::vector<StepMove> moves, state_->graph.PlanAll(happenings));
+  decision.Move(state_->graph, std::move(moves));
+  return absl::OkStatus();
 }
 
 absl::Status Coordinator::PlanInto(Decision& decision, StepId step, StepEvent event, StepDetail detail) const {
@@ -220,9 +160,9 @@ bool Coordinator::OutputsHeld(StepId step, std::string* missing) const {
   return true;
 }
 
-bool Coordinator::Published(const VariantEntry& variant) const {
-  if (!variant.step || state_->graph.state(*variant.step) != StepState::kSucceeded) return false;
-  const std::string& held_by = state_->graph.detail(*variant.step).held_by;
+bool Coordinator::Published(const FarmState& state, const VariantEntry& variant) const {
+  if (!variant.step || state.graph.state(*variant.step) != StepState::kSucceeded) return false;
+  const std::string& held_by = state.graph.detail(*variant.step).held_by;
   if (!held_by.empty() && held_by != "ours") return true;
   for (const auto& [name, path] : variant.record.outputs) {
     auto info = options_.catalogue.FindPath(path);

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "daemon/cache/catalogue.h"
 #include "daemon/cache/publisher.h"
 #include "daemon/coordinator/farm_state.h"
+#include "daemon/coordinator/unknown_commit_watch.h"
 #include "daemon/coordinator/variant_state.h"
 #include "daemon/coordinator/views.h"
 #include "daemon/evaluate/derivation_closure.h"
@@ -55,6 +57,7 @@ class Coordinator {
     int max_attempts = 5;                            // of a step or check that the farm failed
     absl::Duration backoff = absl::Seconds(5);       // first pause; doubles, at most an hour
     FarmObserver* observer = nullptr;
+    UnknownCommitWatch* commits = nullptr;           // of all who commit; then `store` is the same
   };
   explicit Coordinator(Options options);
 
@@ -69,7 +72,10 @@ class Coordinator {
       ABSL_LOCKS_EXCLUDED(door_, mu_);
   // The requested evaluation of highest priority, now evaluating; nothing when there is none.
   absl::StatusOr<std::optional<EvaluationTask>> TakeRequested() ABSL_LOCKS_EXCLUDED(door_, mu_);
+  // What is evaluated. An evaluation that begins again at another revision forgets the outcomes of the one before.
   absl::Status SetRevision(EvaluationId id, const std::string& revision) ABSL_LOCKS_EXCLUDED(door_, mu_);
+  // The variants that have no outcome yet: indices into the declared expansion.
+  absl::StatusOr<std::vector<size_t>> UnknownVariants(EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
   // Outcomes of some variants, the derivations that they need (inputs first) and which of those a cache holds.
   absl::Status AddOutcomes(EvaluationId id, const OutcomeBatch& batch) ABSL_LOCKS_EXCLUDED(door_, mu_);
   // The evaluator is through; not OK: it could not evaluate (variants without an outcome are then unknown).
@@ -123,7 +129,15 @@ class Coordinator {
   using Moves = std::vector<StepMove>;
   struct Decision;  // a batch and what to do in memory once it is recorded
 
+  // Memory as the record has it. Unavailable until it can be read.
   absl::Status Fresh() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status Reload() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status ReadRecord() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  void FillCatalogue(std::vector<NarInfoRecord> records) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  // What the record does not say, of a state made from it.
+  void Resume(FarmState& state) const;
+  // What an older daemon, or a commit of unknown fate, left half done.
+  absl::Status Mend() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
   absl::Status Record(const Batch& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
   // Records, applies, announces.
   absl::Status Carry(Decision decision) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
@@ -131,25 +145,47 @@ class Coordinator {
   void Advance() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
   bool AdvanceSteps() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
   bool AdvanceChecks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  // The derivations that may be published now, with their outputs.
+  std::map<StepId, std::vector<std::string>> Publishable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void NotePublished(StepId step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void NoteUnpublished(StepId step, const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool PublishPassed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
   bool SettleEvaluations() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
   bool Dispatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
   void ExpireLeases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  // The offers of workers whose news is not recorded yet.
+  absl::Status RecordWorkers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
   void RecordRenewals() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
   void NoteUnplaceable() ABSL_LOCKS_EXCLUDED(mu_);
   void Announce() ABSL_LOCKS_EXCLUDED(mu_);
 
   absl::Status PlanInto(Decision& decision, StepId step, StepEvent event, StepDetail detail) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  absl::Status PlanEnd(Decision& decision, const Lease& lease, const std::string& lease_end, AttemptResult result,
-                       const std::optional<OfferedGpu>& gpu) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The same for several, one after the other; none when one of them is refused.
+  absl::Status PlanAllInto(Decision& decision, const std::vector<StepHappening>& happenings) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void PlanSettled(Decision& decision, EvaluationEntry& evaluation, std::map<std::string, EvaluationId>& channels) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // How an attempt ended, and whether its worker is to blame when the farm is.
+  struct End {
+    std::string lease_end;  // released expired revoked
+    AttemptResult result;
+    std::optional<OfferedGpu> gpu;
+    bool blames_worker = true;
+  };
+  absl::Status PlanEnd(Decision& decision, const Lease& lease, End end) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status PlanStepEnd(Decision& decision, const Lease& lease, const AttemptResult& result) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status PlanCheckEnd(Decision& decision, const Lease& lease, const AttemptResult& result,
                             const std::optional<OfferedGpu>& gpu) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A worker's word: that it is there, what it offers and holds. True when that is news.
+  absl::StatusOr<bool> See(const SyncRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Leases that a worker forgot or never will hold; `why` for their attempts.
+  absl::Status EndForgotten(const std::vector<Lease>& leases, const std::string& why)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
   void PlanPlacements(Decision& decision) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool OutputsHeld(StepId step, std::string* missing) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool Published(const VariantEntry& variant) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool Published(const FarmState& state, const VariantEntry& variant) const;
   absl::StatusOr<Assignment> AssignmentOf(const Lease& lease) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Duration BackoffAfter(int failures) const;
   WaitingRule Waiting() const;
@@ -163,7 +199,7 @@ class Coordinator {
   // Ends what no open evaluation wants any more; how many steps and checks that were.
   absl::StatusOr<int64_t> CancelUnwanted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
   absl::Status CancelStep(StepId step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
-  absl::Status CancelCheck(const std::string& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  void PlanRevoked(Decision& decision, const AttemptSubject& subject) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status CancelEvaluation(EvaluationId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
   absl::Status CancelVariants(EvaluationId id, const std::set<int>& ordinals) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_)
       ABSL_LOCKS_EXCLUDED(mu_);
@@ -175,21 +211,30 @@ class Coordinator {
     bool unknown = false;  // some variants are unknown to a dead evaluator
   };
   Faults FaultsOf(const Found& found, const std::string& cause) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status PlanRetry(Decision& decision, const Faults& faults) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   GridVariant ViewOf(const EvaluationEntry& evaluation, const VariantEntry& variant) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   RunningView ViewOf(const Lease& lease) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void PlanOutcomes(Decision& decision, EvaluationEntry& evaluation, const OutcomeBatch& batch)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status AddSteps(const OutcomeBatch& batch, Batch& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void PlanFinished(Decision& decision, const EvaluationEntry& evaluation, const absl::Status& status) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Steps and checks of earlier evaluations that a batch finds in a cache, or wants again.
+  void PlanRevival(Decision& decision, EvaluationId id, const OutcomeBatch& batch) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;
   mutable Mutex door_ ABSL_ACQUIRED_BEFORE(mu_);
   bool stale_ ABSL_GUARDED_BY(door_) = true;  // memory may differ from the record
+  std::string reload_error_ ABSL_GUARDED_BY(door_);            // of the last try, so that it is logged once
+  std::set<EvaluationId> evaluating_ ABSL_GUARDED_BY(door_);  // taken by an evaluator of this process
 
   mutable Mutex mu_;
   mutable CondVar changed_;
-  std::unique_ptr<FarmState> state_ ABSL_GUARDED_BY(mu_);
+  std::unique_ptr<FarmState> state_ ABSL_GUARDED_BY(mu_) ABSL_PT_GUARDED_BY(mu_);
   uint64_t version_ ABSL_GUARDED_BY(mu_) = 1;
+  uint64_t dispatched_ ABSL_GUARDED_BY(mu_) = 0;  // the version at which nothing was left to place
   bool record_answers_ ABSL_GUARDED_BY(mu_) = false;
   bool loaded_ ABSL_GUARDED_BY(mu_) = false;
 };

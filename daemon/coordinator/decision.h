@@ -44,7 +44,9 @@ struct Coordinator::Decision {
     if (move.revision.empty()) move.revision = from.revision;
     batch.emplace_back(move);
     Then([move](FarmState& state) {
-      EvaluationRecord& record = state.evaluations[move.id].record;
+      EvaluationEntry& evaluation = state.evaluations.at(move.id);
+      evaluation.changed = true;
+      EvaluationRecord& record = evaluation.record;
       record.state = move.to;
       record.revision = move.revision;
       record.message = move.message;
@@ -60,7 +62,10 @@ struct Coordinator::Decision {
     if (!next) return false;
     check.state = *next;
     batch.emplace_back(MoveCheck{.from = from.state, .check = check});
-    Then([check](FarmState& state) { state.checks[check.key].record = check; });
+    Then([check](FarmState& state) {
+      state.checks.at(check.key).record = check;
+      CheckMoved(state, check.key);
+    });
     return true;
   }
 };

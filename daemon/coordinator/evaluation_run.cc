@@ -9,6 +9,46 @@
 
 namespace hydrant {
 
+namespace {
+
+constexpr absl::Duration kPause = absl::Seconds(1);
+// Sources come from a local Nix daemon: when it is away for longer than that it is a failure.
+constexpr int kImportTries = 30;
+
+void MakeUnknown(Outcome& outcome, std::string_view why) {
+  outcome = {.variant = outcome.variant, .cause = Cause::kUnknown, .message = std::string(why)};
+}
+
+std::vector<std::string> RootsOf(const Outcome& outcome) {
+  std::vector<std::string> roots;
+  for (const std::string& root : {outcome.derivation, outcome.environment}) {
+    if (!root.empty()) roots.push_back(root);
+  }
+  return roots;
+}
+
+// Why a derivation can never be built here, of those that cannot: inputs before those that use them.
+std::map<std::string, std::string> Unbuildable(const std::vector<std::shared_ptr<const LoadedDerivation>>& derivations) {
+  absl::flat_hash_map<std::string, const nix::Derivation*> by_path;
+  std::map<std::string, std::string> why;
+  for (const auto& loaded : derivations) {
+    by_path[loaded->path] = &loaded->parsed;
+    for (const auto& [name, output] : loaded->parsed.outputs) {
+      if (output.path.empty()) why[loaded->path] = absl::StrCat(loaded->path, ": the output ", name, " is content-addressed");
+    }
+    for (const auto& [input, names] : loaded->parsed.input_derivations) {
+      if (auto found = why.find(input); found != why.end()) why[loaded->path] = found->second;
+      for (const std::string& name : names) {
+        if (by_path.at(input)->outputs.contains(name)) continue;
+        why[loaded->path] = absl::StrCat(loaded->path, ": its input ", input, " has no output ", name);
+      }
+    }
+  }
+  return why;
+}
+
+}  // namespace
+
 void EvaluationRun::Serve(const std::atomic<bool>& stop) {
   uint64_t seen = 0;
   while (!stop) {
@@ -17,41 +57,55 @@ void EvaluationRun::Serve(const std::atomic<bool>& stop) {
       Run(**task, stop);
       continue;
     }
-    seen = options_.coordinator.AwaitChange(seen, absl::Seconds(1));
+    seen = options_.coordinator.AwaitChange(seen, kPause);
+  }
+}
+
+absl::Status EvaluationRun::Insist(const std::atomic<bool>& stop, int tries, const std::function<absl::Status()>& say) {
+  uint64_t seen = 0;
+  for (int tried = 1;; ++tried) {
+    absl::Status status = say();
+    if (status.code() != absl::StatusCode::kUnavailable || stop || tried == tries) return status;
+    seen = options_.coordinator.AwaitChange(seen, kPause);
   }
 }
 
 void EvaluationRun::Run(const EvaluationTask& task, const std::atomic<bool>& stop) {
-  absl::Status status = Evaluate(task, stop);
+  const std::string root = absl::StrCat("evaluation-", task.id.value);
+  absl::Status status = Evaluate(task, root, stop);
   if (stop) return;  // the next daemon begins it again
   if (!status.ok()) {
     Log(LogLevel::kWarning, "evaluation ended badly",
         {{"evaluation", task.id.value}, {"reason", status.ToString()}});
   }
-  // The record may be away: the outcome is not lost, it is said until it is heard.
-  uint64_t seen = 0;
-  while (!stop) {
-    absl::Status finished = options_.coordinator.FinishEvaluation(task.id, status);
-    if (finished.code() != absl::StatusCode::kUnavailable) return;
-    seen = options_.coordinator.AwaitChange(seen, absl::Seconds(1));
+  absl::Status finished = Insist(stop, 0, [&] { return options_.coordinator.FinishEvaluation(task.id, status); });
+  if (!finished.ok()) {
+    Log(LogLevel::kError, "evaluation not finished",
+        {{"evaluation", task.id.value}, {"reason", finished.ToString()}});
   }
+  // Derivations are in the record by now, and their sources in the cache.
+  if (!stop) Release(root);
 }
 
-absl::Status EvaluationRun::Evaluate(const EvaluationTask& task, const std::atomic<bool>& stop) {
-  const std::string root = absl::StrCat("evaluation-", task.id.value);
+void EvaluationRun::Release(const std::string& root) {
+  options_.evaluator.Release(root);
+  options_.source.Release(root);
+}
+
+absl::Status EvaluationRun::Evaluate(const EvaluationTask& task, const std::string& root, const std::atomic<bool>& stop) {
   HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(task.declared->matrix.source, root));
-  HYDRANT_RETURN_IF_ERROR(options_.coordinator.SetRevision(task.id, tree.revision));
+  HYDRANT_RETURN_IF_ERROR(
+      Insist(stop, 0, [&] { return options_.coordinator.SetRevision(task.id, tree.revision); }));
+  HYDRANT_ASSIGN_OR_RETURN(std::vector<size_t> variants, options_.coordinator.UnknownVariants(task.id));
   std::atomic<bool> cancelled = false;
   absl::Status kept = absl::OkStatus();
   EvaluationInput input{.tree = tree.path, .matrix = task.declared->matrix, .expansion = task.declared->expansion,
-                        .variants = task.variants, .root = root};
+                        .variants = std::move(variants), .root = root};
   absl::Status evaluated = options_.evaluator.Evaluate(
       input,
       [&](std::vector<Outcome> outcomes) {
         if (!kept.ok() || cancelled) return;
-        OutcomeBatch batch = Complete(std::move(outcomes));
-        kept = ImportSources(batch);
-        if (kept.ok()) kept = options_.coordinator.AddOutcomes(task.id, batch);
+        kept = Deliver(task, std::move(outcomes), stop);
         cancelled = stop || !kept.ok() || options_.coordinator.IsCancelled(task.id);
       },
       cancelled);
@@ -59,28 +113,52 @@ absl::Status EvaluationRun::Evaluate(const EvaluationTask& task, const std::atom
   return evaluated;
 }
 
+absl::Status EvaluationRun::Deliver(const EvaluationTask& task, std::vector<Outcome> outcomes,
+                                    const std::atomic<bool>& stop) {
+  OutcomeBatch batch = Complete(std::move(outcomes));
+  absl::Status imported = Insist(stop, kImportTries, [&] { return ImportSources(batch); });
+  if (!imported.ok()) {
+    // The variants of other slices may do without what is missing here.
+    for (Outcome& outcome : batch.outcomes) {
+      if (!outcome.derivation.empty()) MakeUnknown(outcome, StdView(imported.message()));
+    }
+    batch = {.outcomes = std::move(batch.outcomes)};
+  }
+  return Insist(stop, 0, [&] { return options_.coordinator.AddOutcomes(task.id, batch); });
+}
+
+std::string EvaluationRun::WhyUnbuildable(const std::vector<std::string>& roots) {
+  auto loaded = options_.closure.LoadAll(roots);
+  if (!loaded.ok()) return std::string(loaded.status().message());
+  const std::map<std::string, std::string> bad = Unbuildable(*loaded);
+  for (const std::string& root : roots) {
+    if (auto found = bad.find(root); found != bad.end()) return found->second;
+  }
+  return "";
+}
+
 OutcomeBatch EvaluationRun::Complete(std::vector<Outcome> outcomes) {
   OutcomeBatch batch;
   std::vector<std::string> roots;
-  for (Outcome& outcome : outcomes) {
-    for (std::string* derivation : {&outcome.derivation, &outcome.environment}) {
-      if (derivation->empty()) continue;
-      auto loaded = options_.closure.LoadAll({*derivation});
-      if (loaded.ok()) {
-        roots.push_back(*derivation);
-        continue;
-      }
-      if (derivation == &outcome.derivation) {
-        outcome = {.variant = outcome.variant, .cause = Cause::kUnknown, .message = std::string(loaded.status().message())};
-        break;
-      }
-      outcome.environment.clear();
-      outcome.environment_output.clear();
+  for (const Outcome& outcome : outcomes) {
+    for (std::string& root : RootsOf(outcome)) roots.push_back(std::move(root));
+  }
+  if (!WhyUnbuildable(roots).empty()) {
+    // One of them is bad, and the others are not to suffer for it.
+    roots.clear();
+    for (Outcome& outcome : outcomes) {
+      const std::string why = WhyUnbuildable(RootsOf(outcome));
+      if (!why.empty()) MakeUnknown(outcome, why);
+      for (std::string& root : RootsOf(outcome)) roots.push_back(std::move(root));
     }
   }
   batch.outcomes = std::move(outcomes);
   auto all = options_.closure.LoadAll(roots);
-  if (all.ok()) batch.derivations = *std::move(all);
+  if (!all.ok()) {
+    for (Outcome& outcome : batch.outcomes) MakeUnknown(outcome, StdView(all.status().message()));
+    return batch;
+  }
+  batch.derivations = *std::move(all);
 
   absl::flat_hash_map<std::string, const LoadedDerivation*> by_path;
   for (const auto& loaded : batch.derivations) by_path[loaded->path] = loaded.get();
@@ -116,13 +194,45 @@ absl::Status EvaluationRun::ImportSources(const OutcomeBatch& batch) {
   return Annotate(options_.import.Import(sources), "bring the sources into the cache");
 }
 
+namespace {
+
+bool HasFailed(const std::map<std::string, StepState>& states, const std::string& derivation) {
+  auto state = states.find(derivation);
+  return state != states.end() && (state->second == StepState::kFailed || state->second == StepState::kDependencyFailed);
+}
+
+// What a variant would be, once its outcome is known.
+PlannedVariant PlanVariant(const VariantRecord& record, const Outcome* outcome, const OutcomeBatch& batch,
+                           const std::map<std::string, StepState>& states) {
+  PlannedVariant planned{.record = record, .state = "impossible"};
+  if (outcome != nullptr) {
+    planned.record.cause = outcome->cause;
+    planned.record.message = outcome->message;
+    planned.record.derivation = outcome->derivation;
+    planned.record.outputs = outcome->outputs;
+  }
+  const std::string& derivation = planned.record.derivation;
+  auto held = batch.held.find(derivation);
+  if (derivation.empty()) {
+    if (IsEvaluatorDeath(planned.record.cause)) planned.state = "failed";
+  } else if (held != batch.held.end()) {
+    planned.state = "cached";
+    planned.held_by = held->second;
+  } else {
+    planned.state = HasFailed(states, derivation) ? StepStateName(states.at(derivation)) : "pending";
+  }
+  return planned;
+}
+
+}  // namespace
+
 absl::StatusOr<PlanView> EvaluationRun::Plan(const Declared& declared, const std::atomic<bool>& cancelled) {
   PlanView plan;
   static std::atomic<int64_t> number = 0;
   const std::string root = absl::StrCat("plan-", ++number);
   HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(declared.matrix.source, root));
   plan.revision = tree.revision;
-  EvaluationEntry entry = NewEvaluationEntry({}, std::make_shared<const Declared>(declared));
+  const EvaluationEntry entry = NewEvaluationEntry({}, std::make_shared<const Declared>(declared));
   std::vector<size_t> wanted;
   for (const VariantEntry& variant : entry.variants) {
     if (!variant.known) wanted.push_back(static_cast<size_t>(variant.record.ordinal));
@@ -138,47 +248,25 @@ absl::StatusOr<PlanView> EvaluationRun::Plan(const Declared& declared, const std
       cancelled);
   OutcomeBatch batch;
   if (evaluated.ok()) batch = Complete(std::move(outcomes));
-  options_.evaluator.Release(root);
-  options_.source.Release(root);
+  Release(root);
   HYDRANT_RETURN_IF_ERROR(evaluated);
 
   std::map<size_t, const Outcome*> by_variant;
   for (const Outcome& outcome : batch.outcomes) by_variant[outcome.variant] = &outcome;
-  std::vector<std::string> steps(batch.steps.begin(), batch.steps.end());
-  const std::map<std::string, StepState> states = options_.coordinator.StatesOf(steps);
+  const std::map<std::string, StepState> states =
+      options_.coordinator.StatesOf({batch.steps.begin(), batch.steps.end()});
   std::map<std::string, int> wanters;
-  for (VariantEntry& variant : entry.variants) {
-    PlannedVariant planned{.record = variant.record, .state = "impossible"};
-    auto found = by_variant.find(static_cast<size_t>(variant.record.ordinal));
-    if (found != by_variant.end()) {
-      const Outcome& outcome = *found->second;
-      planned.record.cause = outcome.cause;
-      planned.record.message = outcome.message;
-      planned.record.derivation = outcome.derivation;
-      planned.record.outputs = outcome.outputs;
-    }
-    if (!planned.record.derivation.empty()) {
-      ++wanters[planned.record.derivation];
-      auto held = batch.held.find(planned.record.derivation);
-      auto state = states.find(planned.record.derivation);
-      planned.state = "pending";
-      if (held != batch.held.end()) {
-        planned.state = "cached";
-        planned.held_by = held->second;
-      } else if (state != states.end() && (state->second == StepState::kFailed || state->second == StepState::kDependencyFailed)) {
-        planned.state = StepStateName(state->second);
-      }
-    } else if (IsEvaluatorDeath(planned.record.cause)) {
-      planned.state = "failed";
-    }
-    plan.variants.push_back(std::move(planned));
+  for (const VariantEntry& variant : entry.variants) {
+    auto outcome = by_variant.find(static_cast<size_t>(variant.record.ordinal));
+    plan.variants.push_back(
+        PlanVariant(variant.record, outcome == by_variant.end() ? nullptr : outcome->second, batch, states));
+    const std::string& derivation = plan.variants.back().record.derivation;
+    if (!derivation.empty()) ++wanters[derivation];
   }
   for (const std::string& step : batch.steps) {
-    auto state = states.find(step);
-    const bool failed = state != states.end() && (state->second == StepState::kFailed || state->second == StepState::kDependencyFailed);
     if (batch.held.contains(step)) {
       ++plan.present;
-    } else if (!failed) {
+    } else if (!HasFailed(states, step)) {
       ++plan.build;
     }
   }

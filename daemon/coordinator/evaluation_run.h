@@ -55,10 +55,17 @@ class EvaluationRun {
   absl::StatusOr<PlanView> Plan(const Declared& declared, const std::atomic<bool>& cancelled);
 
  private:
-  absl::Status Evaluate(const EvaluationTask& task, const std::atomic<bool>& stop);
-  // Derivations, steps and presence for some outcomes; a derivation that cannot be read makes its outcome unknown.
+  absl::Status Evaluate(const EvaluationTask& task, const std::string& root, const std::atomic<bool>& stop);
+  // Says it until the record hears it, or `stop`, or for as often as `tries` (0: without end).
+  absl::Status Insist(const std::atomic<bool>& stop, int tries, const std::function<absl::Status()>& say);
+  // Brings some outcomes to the coordinator, with what they need.
+  absl::Status Deliver(const EvaluationTask& task, std::vector<Outcome> outcomes, const std::atomic<bool>& stop);
+  // Of some derivations with all that they need: the first reason why they cannot be read or built; "" when there is none.
+  std::string WhyUnbuildable(const std::vector<std::string>& roots);
+  // Derivations, steps and presence for some outcomes; a derivation that cannot be read or built makes its outcome unknown.
   OutcomeBatch Complete(std::vector<Outcome> outcomes);
   absl::Status ImportSources(const OutcomeBatch& batch);
+  void Release(const std::string& root);
 
   const Options options_;
   Mutex import_mu_;  // StoreImport is for one thread

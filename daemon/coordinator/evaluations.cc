@@ -10,6 +10,22 @@
 #include "lib/matrix/nearest_word.h"
 
 namespace hydrant {
+namespace {
+
+// By rule, before any evaluator was asked.
+Cause DeclaredCause(const EvaluationEntry& evaluation, const VariantEntry& variant) {
+  return evaluation.declared->expansion.variants[variant.record.ordinal].cause;
+}
+
+// Cancelled when it is evaluated no more.
+absl::Status Evaluating(const EvaluationEntry& evaluation) {
+  const EvaluationRecord& record = evaluation.record;
+  if (record.state == EvaluationState::kEvaluating) return absl::OkStatus();
+  return absl::CancelledError(
+      absl::StrCat("evaluation ", record.id.value, " is ", std::string(EvaluationStateName(record.state))));
+}
+
+}  // namespace
 
 absl::StatusOr<ApplyResult> Coordinator::Apply(MatrixTextRecord text, bool from_folder) {
   HYDRANT_ASSIGN_OR_RETURN(std::shared_ptr<const Declared> declared, Declare(std::move(text), options_.farm.system));
@@ -98,6 +114,7 @@ absl::StatusOr<std::optional<EvaluationTask>> Coordinator::TakeRequested() {
     if (!known.variants.empty()) decision.Record(std::move(known));
   }
   HYDRANT_RETURN_IF_ERROR(Carry(std::move(decision)));
+  evaluating_.insert(task.id);
   return task;
 }
 
@@ -108,146 +125,42 @@ absl::Status Coordinator::SetRevision(EvaluationId id, const std::string& revisi
   {
     MutexLock lock(mu_);
     HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * evaluation, FindEvaluation("", id));
-    const EvaluationState state = evaluation->record.state;
-    if (state != EvaluationState::kEvaluating) {
-      return absl::CancelledError(absl::StrCat("evaluation ", id.value, " is ", std::string(EvaluationStateName(state))));
+    HYDRANT_RETURN_IF_ERROR(Evaluating(*evaluation));
+    const EvaluationRecord& record = evaluation->record;
+    decision.Record(MoveEvaluation{.id = id, .from = record.state, .to = record.state, .revision = revision});
+    decision.Then([id, revision](FarmState& farm) { farm.evaluations.at(id).record.revision = revision; });
+    if (!record.revision.empty() && record.revision != revision) {
+      SaveVariants forgotten;
+      std::vector<size_t> places;
+      for (size_t i = 0; i < evaluation->variants.size(); ++i) {
+        const VariantEntry& variant = evaluation->variants[i];
+        if (!variant.known || DeclaredCause(*evaluation, variant) != Cause::kNone) continue;
+        if (variant.record.cause == Cause::kCancelled) continue;
+        places.push_back(i);
+        VariantRecord unknown = variant.record;
+        unknown.cause = Cause::kUnknown;
+        unknown.message = "the source changed; to be evaluated again";
+        unknown.derivation.clear();
+        forgotten.variants.push_back(std::move(unknown));
+      }
+      if (!places.empty()) decision.Record(std::move(forgotten));
+      decision.Then([id, places](FarmState& farm) {
+        EvaluationEntry& entry = farm.evaluations.at(id);
+        for (size_t place : places) UnlinkVariant(farm, entry, place);
+      });
     }
-    decision.Record(MoveEvaluation{.id = id, .from = state, .to = state, .revision = revision});
-    decision.Then([id, revision](FarmState& farm) { farm.evaluations[id].record.revision = revision; });
   }
   return Carry(std::move(decision));
 }
 
-namespace {
-
-// Steps and their inputs (whose outputs' paths a worker is told), and the whole closure of those that a hook may look up.
-std::set<std::string> DerivationsToKeep(const OutcomeBatch& batch) {
-  std::set<std::string> keep = batch.steps, closures;
-  for (auto it = batch.derivations.rbegin(); it != batch.derivations.rend(); ++it) {
-    const LoadedDerivation& loaded = **it;
-    const bool step = batch.steps.contains(loaded.path);
-    const bool closure = closures.contains(loaded.path) || (step && NeedsClosure(loaded.parsed));
-    if (!step && !closure) continue;
-    for (const auto& [input, outputs] : loaded.parsed.input_derivations) {
-      keep.insert(input);
-      if (closure) closures.insert(input);
-    }
+absl::StatusOr<std::vector<size_t>> Coordinator::UnknownVariants(EvaluationId id) const {
+  MutexLock lock(mu_);
+  HYDRANT_ASSIGN_OR_RETURN(const EvaluationEntry* evaluation, FindEvaluation("", id));
+  std::vector<size_t> unknown;
+  for (const VariantEntry& variant : evaluation->variants) {
+    if (!variant.known) unknown.push_back(static_cast<size_t>(variant.record.ordinal));
   }
-  return keep;
-}
-
-}  // namespace
-
-absl::Status Coordinator::AddSteps(const OutcomeBatch& batch, Batch& record) {
-  SaveDerivations derivations;
-  std::vector<StepSpec> specs;
-  absl::flat_hash_map<std::string, StepGraph::Known> known;
-  const std::set<std::string> wanted = DerivationsToKeep(batch);
-  for (const auto& loaded : batch.derivations) {
-    if (!wanted.contains(loaded->path)) continue;
-    auto [entry, added] = state_->derivations.try_emplace(loaded->path);
-    if (added) {
-      entry->second = std::make_shared<DerivationEntry>(DerivationEntry{loaded->aterm, loaded->parsed});
-      derivations.derivations.push_back({.path = loaded->path, .aterm = loaded->aterm});
-    }
-    if (!batch.steps.contains(loaded->path) || state_->graph.Find(loaded->path)) continue;
-    specs.push_back(SpecOf(loaded->path, loaded->parsed));
-    auto held = batch.held.find(loaded->path);
-    if (held != batch.held.end()) {
-      known[loaded->path] = {.state = StepState::kSucceeded, .detail = {.held_by = held->second}};
-    }
-  }
-  HYDRANT_ASSIGN_OR_RETURN(std::vector<StepId> added, state_->graph.Add(specs, known));
-  CreateSteps steps;
-  const absl::Time now = options_.clock.Now();
-  for (StepId step : added) {
-    steps.steps.push_back({.derivation = state_->graph.spec(step).derivation, .state = state_->graph.state(step),
-                           .detail = state_->graph.detail(step)});
-    if (state_->graph.state(step) == StepState::kReady) state_->ready_since[step] = now;
-  }
-  if (!derivations.derivations.empty()) record.emplace_back(std::move(derivations));
-  if (!steps.steps.empty()) record.emplace_back(std::move(steps));
-  return absl::OkStatus();
-}
-
-namespace {
-
-// True when an earlier evaluation left the step behind by no fault of its package, so that a new one tries it again.
-bool ComesBack(const StepGraph& graph, StepId step) {
-  const StepState state = graph.state(step);
-  return state == StepState::kCancelled ||
-         (state == StepState::kFailed && !IsPackageFault(graph.detail(step).cause));
-}
-
-}  // namespace
-
-void Coordinator::PlanOutcomes(Decision& decision, EvaluationEntry& evaluation, const OutcomeBatch& batch) {
-  std::map<int, VariantEntry*> by_ordinal;
-  for (VariantEntry& variant : evaluation.variants) by_ordinal[variant.record.ordinal] = &variant;
-  SaveVariants saved;
-  CreateChecks created;
-  WantSteps(*state_, evaluation, false);
-  for (const Outcome& outcome : batch.outcomes) {
-    auto found = by_ordinal.find(static_cast<int>(outcome.variant));
-    if (found == by_ordinal.end() || found->second->known) continue;
-    VariantEntry& variant = *found->second;
-    variant.record.cause = outcome.cause;
-    variant.record.message = outcome.message;
-    variant.record.derivation = outcome.derivation;
-    variant.record.outputs = outcome.outputs;
-    variant.record.environment = outcome.environment;
-    variant.record.environment_output = outcome.environment_output;
-    variant.known = true;
-    for (CheckRecord& check : LinkVariant(*state_, evaluation, variant)) created.checks.push_back(std::move(check));
-    variant.published = Published(variant);
-    saved.variants.push_back(variant.record);
-  }
-  WantSteps(*state_, evaluation, true);
-  if (!created.checks.empty()) decision.Record(std::move(created));
-  if (!saved.variants.empty()) decision.Record(std::move(saved));
-}
-
-absl::Status Coordinator::AddOutcomes(EvaluationId id, const OutcomeBatch& batch) {
-  MutexLock door(door_);
-  HYDRANT_RETURN_IF_ERROR(Fresh());
-  Decision decision;
-  {
-    MutexLock lock(mu_);
-    HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * evaluation, FindEvaluation("", id));
-    if (evaluation->record.state != EvaluationState::kEvaluating) {
-      return absl::CancelledError(absl::StrCat("evaluation ", id.value, " is ",
-                                               std::string(EvaluationStateName(evaluation->record.state))));
-    }
-    // Additions enter memory before they are recorded: nothing can move them while the door is held, and a failed
-    // commit rebuilds memory from the record.
-    stale_ = true;
-    HYDRANT_RETURN_IF_ERROR(AddSteps(batch, decision.batch));
-    PlanOutcomes(decision, *evaluation, batch);
-  }
-  if (!decision.empty()) HYDRANT_RETURN_IF_ERROR(Record(decision.batch));
-  stale_ = false;
-
-  // Steps of earlier evaluations: found in a cache meanwhile, or wanted again.
-  for (const auto& loaded : batch.derivations) {
-    if (!batch.steps.contains(loaded->path)) continue;
-    Decision revival;
-    {
-      MutexLock lock(mu_);
-      auto step = state_->graph.Find(loaded->path);
-      if (!step || state_->graph.state(*step) == StepState::kSucceeded) continue;
-      auto held = batch.held.find(loaded->path);
-      if (held != batch.held.end()) {
-        // Refused while it runs: the attempt's end will say.
-        (void)PlanInto(revival, *step, StepEvent::kFoundInCache, {.held_by = held->second});
-      } else if (ComesBack(state_->graph, *step)) {
-        (void)PlanInto(revival, *step, RetryEventOf(state_->graph, *step), {});
-      }
-    }
-    HYDRANT_RETURN_IF_ERROR(Carry(std::move(revival)));
-  }
-  Announce();
-  Advance();
-  return absl::OkStatus();
+  return unknown;
 }
 
 absl::Status Coordinator::FinishEvaluation(EvaluationId id, const absl::Status& status) {
@@ -257,43 +170,46 @@ absl::Status Coordinator::FinishEvaluation(EvaluationId id, const absl::Status& 
   {
     MutexLock lock(mu_);
     HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * evaluation, FindEvaluation("", id));
-    if (evaluation->record.state != EvaluationState::kEvaluating) return absl::OkStatus();
-    SaveVariants unknown;
-    bool any_known = false;
-    for (const VariantEntry& variant : evaluation->variants) {
-      const Variant& declared = evaluation->declared->expansion.variants[variant.record.ordinal];
-      if (variant.known) {
-        any_known = any_known || declared.cause == Cause::kNone;
-        continue;
-      }
-      VariantRecord record = variant.record;
-      record.cause = Cause::kUnknown;
-      record.message = status.ok() ? "the evaluator gave no outcome" : std::string(status.message());
-      unknown.variants.push_back(std::move(record));
-    }
-    if (!unknown.variants.empty() && !any_known) {
-      MoveEvaluation move{.message = std::string(status.message()), .settled_at = options_.clock.Now()};
-      decision.MoveEvaluationBy(evaluation->record, EvaluationEvent::kFailed, move);
-    } else {
-      if (!unknown.variants.empty()) {
-        decision.Record(unknown);
-        decision.Then([id, unknown](FarmState& state) {
-          std::map<int, const VariantRecord*> records;
-          for (const VariantRecord& record : unknown.variants) records[record.ordinal] = &record;
-          for (VariantEntry& variant : state.evaluations[id].variants) {
-            auto found = records.find(variant.record.ordinal);
-            if (found == records.end()) continue;
-            variant.record = *found->second;
-            variant.known = true;
-          }
-        });
-      }
-      decision.MoveEvaluationBy(evaluation->record, EvaluationEvent::kAllKnown, {});
-    }
+    if (evaluation->record.state == EvaluationState::kEvaluating) PlanFinished(decision, *evaluation, status);
   }
   HYDRANT_RETURN_IF_ERROR(Carry(std::move(decision)));
+  evaluating_.erase(id);
   Advance();
   return absl::OkStatus();
+}
+
+void Coordinator::PlanFinished(Decision& decision, const EvaluationEntry& evaluation, const absl::Status& status) const {
+  SaveVariants unknown;
+  std::vector<size_t> places;
+  bool any_known = false;
+  for (size_t i = 0; i < evaluation.variants.size(); ++i) {
+    const VariantEntry& variant = evaluation.variants[i];
+    if (variant.known) {
+      any_known = any_known || DeclaredCause(evaluation, variant) == Cause::kNone;
+      continue;
+    }
+    places.push_back(i);
+    unknown.variants.push_back(variant.record);
+    unknown.variants.back().cause = Cause::kUnknown;
+    unknown.variants.back().message = status.ok() ? "the evaluator gave no outcome" : std::string(status.message());
+  }
+  if (!places.empty() && !any_known) {
+    decision.MoveEvaluationBy(evaluation.record, EvaluationEvent::kFailed,
+                              {.message = unknown.variants.front().message, .settled_at = options_.clock.Now()});
+    decision.Then([id = evaluation.record.id](FarmState& state) { WantSteps(state, state.evaluations.at(id), false); });
+    return;
+  }
+  if (!places.empty()) {
+    decision.Record(unknown);
+    decision.Then([id = evaluation.record.id, places, unknown](FarmState& state) {
+      std::vector<VariantEntry>& variants = state.evaluations.at(id).variants;
+      for (size_t i = 0; i < places.size(); ++i) {
+        variants[places[i]].record = unknown.variants[i];
+        variants[places[i]].known = true;
+      }
+    });
+  }
+  decision.MoveEvaluationBy(evaluation.record, EvaluationEvent::kAllKnown, {});
 }
 
 bool Coordinator::IsCancelled(EvaluationId id) const {

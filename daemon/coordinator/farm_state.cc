@@ -68,11 +68,38 @@ std::string MainOutput(const VariantRecord& variant) {
   return out == variant.outputs.end() ? "" : out->second;
 }
 
-std::string RequiredGlob(const Matrix& matrix, const Variant& variant) {
-  for (const std::string& glob : matrix.gate.required) {
-    if (MatchesVariant(matrix, glob, variant)) return glob;
+bool IsRequired(const Matrix& matrix, const Variant& variant) {
+  return std::any_of(matrix.gate.required.begin(), matrix.gate.required.end(),
+                     [&](const std::string& glob) { return MatchesVariant(matrix, glob, variant); });
+}
+
+void LinkSteps(FarmState& state, VariantRef ref, VariantEntry& variant) {
+  variant.step = state.graph.Find(variant.record.derivation);
+  if (!variant.record.environment.empty()) variant.environment_step = state.graph.Find(variant.record.environment);
+  for (const std::optional<StepId>& step : {variant.step, variant.environment_step}) {
+    if (step) state.users[*step].push_back(ref);
   }
-  return "";
+  if (variant.step) state.publish_due.insert(*variant.step);
+  variant.checks.clear();
+}
+
+void LinkCheck(FarmState& state, VariantRef ref, VariantEntry& variant, const std::string& key) {
+  CheckEntry& entry = state.checks.at(key);
+  variant.checks.push_back(key);
+  entry.users.push_back(ref);
+  entry.output_step = variant.step;
+  if (!entry.record.environment_path.empty()) entry.environment_step = variant.environment_step;
+  state.checks_due.insert(key);
+}
+
+// Whether a recorded check is the one that the matrix now asks of the variant.
+bool IsOf(const CheckSpec& spec, const VariantRecord& variant, const CheckRecord& check) {
+  const std::vector<std::string>& words = spec.gpu_architectures;
+  const bool architecture = check.wanted_architecture.empty() ||
+                            std::find(words.begin(), words.end(), "each") != words.end() ||
+                            std::find(words.begin(), words.end(), check.wanted_architecture) != words.end();
+  return check.name == spec.name && check.gpu == spec.gpu && check.command == spec.command && architecture &&
+         check.environment_path == EnvironmentOf(spec, variant);
 }
 
 }  // namespace
@@ -119,6 +146,10 @@ EvaluationEntry NewEvaluationEntry(EvaluationRecord record, std::shared_ptr<cons
   std::set<std::string> matched;
   for (size_t i = 0; i < expansion.variants.size(); ++i) {
     const Variant& variant = expansion.variants[i];
+    const bool excluded = variant.cause == Cause::kExcluded;
+    for (const std::string& each : matrix.gate.required) {
+      if (!excluded && MatchesVariant(matrix, each, variant)) matched.insert(each);
+    }
     if (!entry.record.only.empty() && !MatchesVariant(matrix, entry.record.only, variant)) continue;
     VariantEntry added;
     added.record.evaluation = entry.record.id;
@@ -129,11 +160,7 @@ EvaluationEntry NewEvaluationEntry(EvaluationRecord record, std::shared_ptr<cons
     added.record.cause = variant.cause;
     added.record.message = variant.message;
     added.known = variant.cause != Cause::kNone;
-    const std::string glob = RequiredGlob(matrix, variant);
-    added.required = !glob.empty() && variant.cause != Cause::kExcluded;
-    for (const std::string& each : matrix.gate.required) {
-      if (MatchesVariant(matrix, each, variant)) matched.insert(each);
-    }
+    added.required = !excluded && IsRequired(matrix, variant);
     entry.variants.push_back(std::move(added));
   }
   for (const std::string& glob : matrix.gate.required) {
@@ -142,28 +169,34 @@ EvaluationEntry NewEvaluationEntry(EvaluationRecord record, std::shared_ptr<cons
   return entry;
 }
 
+void WantVariant(FarmState& state, const VariantEntry& variant, bool want) {
+  if (variant.record.cause != Cause::kNone) return;
+  for (const std::optional<StepId>& step : {variant.step, variant.environment_step}) {
+    if (!step) continue;
+    if (want) {
+      state.graph.Want(*step);
+    } else {
+      state.graph.Unwant(*step);
+    }
+  }
+  if (!want) return;
+  if (variant.step) state.publish_due.insert(*variant.step);
+  state.checks_due.insert(variant.checks.begin(), variant.checks.end());
+}
+
 void WantSteps(FarmState& state, EvaluationEntry& evaluation, bool want) {
   if (evaluation.wanting == want) return;
   evaluation.wanting = want;
-  for (const VariantEntry& variant : evaluation.variants) {
-    if (variant.record.cause != Cause::kNone) continue;
-    for (const std::optional<StepId>& step : {variant.step, variant.environment_step}) {
-      if (!step) continue;
-      if (want) {
-        state.graph.Want(*step);
-      } else {
-        state.graph.Unwant(*step);
-      }
-    }
-  }
+  evaluation.changed = true;
+  for (const VariantEntry& variant : evaluation.variants) WantVariant(state, variant, want);
 }
 
-std::vector<CheckRecord> LinkVariant(FarmState& state, const EvaluationEntry& evaluation, VariantEntry& variant) {
+std::vector<CheckRecord> LinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place) {
   std::vector<CheckRecord> created;
+  VariantEntry& variant = evaluation.variants[place];
   if (variant.record.derivation.empty()) return created;
-  variant.step = state.graph.Find(variant.record.derivation);
-  if (!variant.record.environment.empty()) variant.environment_step = state.graph.Find(variant.record.environment);
-  variant.checks.clear();
+  const VariantRef ref{evaluation.record.id, place};
+  LinkSteps(state, ref, variant);
   const std::string output = MainOutput(variant.record);
   if (output.empty()) return created;
   const Matrix& matrix = evaluation.declared->matrix;
@@ -172,17 +205,99 @@ std::vector<CheckRecord> LinkVariant(FarmState& state, const EvaluationEntry& ev
     if (!MatchesVariant(matrix, spec.variants, declared)) continue;
     for (const std::string& architecture : ArchitecturesOf(state, spec)) {
       CheckRecord record = CheckOf(spec, variant.record, output, architecture);
-      variant.checks.push_back(record.key);
       auto [entry, added] = state.checks.try_emplace(record.key);
       if (added) {
         entry->second.record = record;
-        created.push_back(record);
+        state.checks_of[output].push_back(record.key);
       }
-      entry->second.output_step = variant.step;
-      if (!record.environment_path.empty()) entry->second.environment_step = variant.environment_step;
+      LinkCheck(state, ref, variant, record.key);
+      if (added) created.push_back(std::move(record));
     }
   }
   return created;
+}
+
+void RelinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place) {
+  VariantEntry& variant = evaluation.variants[place];
+  if (variant.record.derivation.empty()) return;
+  const VariantRef ref{evaluation.record.id, place};
+  LinkSteps(state, ref, variant);
+  const auto keys = state.checks_of.find(MainOutput(variant.record));
+  if (keys == state.checks_of.end()) return;
+  const Matrix& matrix = evaluation.declared->matrix;
+  const Variant& declared = evaluation.declared->expansion.variants[variant.record.ordinal];
+  for (const CheckSpec& spec : matrix.checks) {
+    if (!MatchesVariant(matrix, spec.variants, declared)) continue;
+    for (const std::string& key : keys->second) {
+      if (IsOf(spec, variant.record, state.checks.at(key).record)) LinkCheck(state, ref, variant, key);
+    }
+  }
+}
+
+void UnlinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place) {
+  VariantEntry& variant = evaluation.variants[place];
+  const auto is_it = [&](const VariantRef& ref) {
+    return ref.evaluation == evaluation.record.id && ref.place == place;
+  };
+  if (evaluation.wanting) WantVariant(state, variant, false);
+  for (const std::optional<StepId>& step : {variant.step, variant.environment_step}) {
+    if (step) std::erase_if(state.users[*step], is_it);
+  }
+  for (const std::string& key : variant.checks) std::erase_if(state.checks.at(key).users, is_it);
+  variant.step.reset();
+  variant.environment_step.reset();
+  variant.checks.clear();
+  variant.published = false;
+  variant.known = false;
+  VariantRecord& record = variant.record;
+  record.cause = Cause::kNone;
+  for (std::string* text : {&record.message, &record.derivation, &record.environment, &record.environment_output}) {
+    text->clear();
+  }
+  record.outputs.clear();
+  evaluation.changed = true;
+}
+
+void Touch(FarmState& state, const std::vector<VariantRef>& users) {
+  for (const VariantRef& ref : users) state.evaluations.at(ref.evaluation).changed = true;
+}
+
+void StepMoved(FarmState& state, StepId step, absl::Time now) {
+  const StepState to = state.graph.state(step);
+  if (to == StepState::kReady) {
+    state.ready_since[step] = now;
+  } else {
+    state.ready_since.erase(step);
+    state.step_unplaceable.erase(step);
+  }
+  const auto users = state.users.find(step);
+  if (users == state.users.end()) return;
+  Touch(state, users->second);
+  if (to == StepState::kSucceeded) state.publish_due.insert(step);
+  for (const VariantRef& ref : users->second) {
+    const std::vector<std::string>& checks = state.evaluations.at(ref.evaluation).variants[ref.place].checks;
+    state.checks_due.insert(checks.begin(), checks.end());
+  }
+}
+
+void CheckMoved(FarmState& state, const std::string& key) {
+  const CheckEntry& check = state.checks.at(key);
+  if (check.record.state == CheckState::kReady) {
+    state.ready_checks.insert(key);
+  } else {
+    state.ready_checks.erase(key);
+    state.check_unplaceable.erase(key);
+  }
+  if (check.record.state == CheckState::kPassed && check.output_step) state.publish_due.insert(*check.output_step);
+  state.checks_due.insert(key);
+  Touch(state, check.users);
+}
+
+bool IsWanted(const FarmState& state, const CheckEntry& check) {
+  return std::any_of(check.users.begin(), check.users.end(), [&](const VariantRef& ref) {
+    const EvaluationEntry& evaluation = state.evaluations.at(ref.evaluation);
+    return evaluation.wanting && evaluation.variants[ref.place].record.cause == Cause::kNone;
+  });
 }
 
 bool NeedsClosure(const nix::Derivation& derivation) {

@@ -33,9 +33,9 @@ struct Declared {
 
 struct VariantEntry {
   VariantRecord record;
-  bool known = false;     // has its outcome
-  bool required = false;  // by the gate
-  bool published = false; // every output is published or held upstream; never becomes false again
+  bool known = false;      // has its outcome
+  bool required = false;   // by the gate
+  bool published = false;  // every output is published or held upstream; never becomes false again
   std::optional<StepId> step, environment_step;
   std::vector<std::string> checks;  // keys, in the order of the matrix
 };
@@ -44,15 +44,41 @@ struct EvaluationEntry {
   EvaluationRecord record;
   std::shared_ptr<const Declared> declared;
   std::vector<VariantEntry> variants;  // in the order of the matrix; those outside `only` are left out
-  std::vector<std::string> unmatched;  // globs of the gate that select nothing
+  std::vector<std::string> unmatched;  // globs of the gate that select nothing in the whole matrix
   bool wanting = false;                // its steps are counted as wanted in the graph
+  bool changed = true;                 // what its variants' states follow from moved since they were last looked at
+  size_t unsettled = 0;                // place of a variant that was neither final nor waiting then
+  bool reopened = false;               // it had settled before
+};
+
+// A variant of an evaluation, by its place in EvaluationEntry::variants.
+struct VariantRef {
+  EvaluationId evaluation;
+  size_t place = 0;
 };
 
 struct CheckEntry {
   CheckRecord record;
   std::optional<StepId> output_step, environment_step;
+  std::vector<VariantRef> users;
   absl::Time ready_since = absl::InfinitePast();
   std::set<std::string> avoid;  // workers where the farm failed it
+};
+
+// Why no connected worker could take some ready work: as a sentence, and in a word or two that many share.
+struct Nobody {
+  std::string why, kind;
+};
+struct Unplaceable {
+  absl::Time since;
+  std::shared_ptr<const Nobody> nobody;
+};
+
+// A publication that failed and is tried again.
+struct Unpublished {
+  int failures = 0;
+  absl::Time not_before;
+  std::string reason;
 };
 
 struct DerivationEntry {
@@ -69,16 +95,28 @@ struct FarmState {
   StepGraph graph;
   absl::flat_hash_map<std::string, std::shared_ptr<const DerivationEntry>> derivations;  // of steps and their inputs
   std::map<std::string, CheckEntry> checks;  // by key
+  absl::flat_hash_map<std::string, std::vector<std::string>> checks_of;  // output path -> keys
+  absl::flat_hash_map<StepId, std::vector<VariantRef>> users;  // variants whose step or environment it is
   LeaseTable leases;
   WorkerRegistry workers;
   std::map<std::string, ChannelRecord> channels;
   Estimate estimate;
 
-  // Since when no connected worker could take it: steps by id, checks by key.
-  absl::flat_hash_map<StepId, absl::Time> step_unplaceable, ready_since;
-  absl::flat_hash_map<std::string, absl::Time> check_unplaceable;
+  absl::flat_hash_map<StepId, absl::Time> ready_since;
+  // What no connected worker could take, and blocked steps with a waiting one below them: see waiting.h.
+  absl::flat_hash_map<StepId, Unplaceable> step_unplaceable;
+  absl::flat_hash_map<std::string, Unplaceable> check_unplaceable;
+  absl::flat_hash_map<StepId, StepId> waits_for;
+  absl::Time noted_at = absl::InfinitePast();
   absl::flat_hash_map<StepId, std::set<std::string>> avoid;  // workers where the farm failed a step
-  std::set<AttemptId> renewed;                               // leases renewed since that was last recorded
+
+  // What is to be looked at, so that a change costs what it touches: filled by the functions below and by WantSteps.
+  std::set<StepId> publish_due;
+  absl::flat_hash_map<StepId, Unpublished> unpublished;
+  std::set<std::string> checks_due, ready_checks;
+
+  std::set<AttemptId> renewed;            // leases renewed since that was last recorded
+  std::set<std::string> unsaved_workers;  // their offers are not in the record
 
   EvaluationId last_evaluation;
   AttemptId last_attempt;
@@ -89,7 +127,7 @@ struct FarmState {
 EvaluationEntry* NewestEvaluation(FarmState& state, const std::string& matrix);
 const EvaluationEntry* NewestEvaluation(const FarmState& state, const std::string& matrix);
 
-// Everything again from the record. `declare` parses a text; a text that no longer parses is an error.
+// Everything again from the record. A text that no longer parses is an error.
 struct FarmOptions {
   std::string system;  // stands in for an undeclared axis
   absl::Duration lease = absl::Seconds(20);
@@ -106,8 +144,21 @@ std::string DigestOf(const MatrixTextRecord& text);
 EvaluationEntry NewEvaluationEntry(EvaluationRecord record, std::shared_ptr<const Declared> declared);
 // Counts the steps of its variants (but cancelled ones) as wanted in the graph, or no longer. Idempotent.
 void WantSteps(FarmState& state, EvaluationEntry& evaluation, bool want);
-// Links a known variant to its step and checks; creates check entries that are missing and returns their records.
-std::vector<CheckRecord> LinkVariant(FarmState& state, const EvaluationEntry& evaluation, VariantEntry& variant);
+// The same for one variant. Not idempotent.
+void WantVariant(FarmState& state, const VariantEntry& variant, bool want);
+// Links a variant that became known to its step and checks; creates check entries that are missing, and returns their records.
+std::vector<CheckRecord> LinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place);
+// As LinkVariant, to checks of the record only: which GPUs there were when they were made is not known any more.
+void RelinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place);
+// Takes a variant's outcome back; it is neither linked nor wanted then.
+void UnlinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place);
+
+// To be called after a step or check moved.
+void StepMoved(FarmState& state, StepId step, absl::Time now);
+void CheckMoved(FarmState& state, const std::string& key);
+void Touch(FarmState& state, const std::vector<VariantRef>& users);
+// True while a variant of an evaluation that wants its steps asks for it.
+bool IsWanted(const FarmState& state, const CheckEntry& check);
 
 // True when a pre-build hook may look the .drv up, so that its closure must be in the worker's store (NixOS/nix#9272).
 bool NeedsClosure(const nix::Derivation& derivation);

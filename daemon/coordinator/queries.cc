@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/coordinator/coordinator.h"
+#include "daemon/coordinator/waiting.h"
 #include "daemon/schedule/scheduler.h"
 #include "lib/base/status_macros.h"
 
@@ -47,18 +48,43 @@ std::vector<MatrixView> Coordinator::Matrices() const {
   return views;
 }
 
+namespace {
+
+bool HasUserOf(const std::vector<VariantRef>& users, EvaluationId id) {
+  return std::any_of(users.begin(), users.end(), [&](const VariantRef& ref) { return ref.evaluation == id; });
+}
+
+// Whether a step or check is for a variant of the evaluation, or for what such a one needs.
+bool Serves(const FarmState& state, const AttemptSubject& subject, EvaluationId id) {
+  if (!subject.check.empty()) return HasUserOf(state.checks.at(subject.check).users, id);
+  auto root = state.graph.Find(subject.derivation);
+  if (!root) return false;
+  std::set<StepId> seen = {*root};
+  std::vector<StepId> todo = {*root};
+  while (!todo.empty()) {
+    const StepId step = todo.back();
+    todo.pop_back();
+    auto users = state.users.find(step);
+    if (users != state.users.end() && HasUserOf(users->second, id)) return true;
+    for (StepId dependent : state.graph.dependents(step)) {
+      if (seen.insert(dependent).second) todo.push_back(dependent);
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 absl::StatusOr<GridView> Coordinator::Grid(const std::string& matrix, EvaluationId id) const {
   MutexLock lock(mu_);
   HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * evaluation, FindEvaluation(matrix, id));
   GridView grid{.evaluation = evaluation->record};
-  std::set<AttemptSubject> wanted;
   for (const VariantEntry& variant : evaluation->variants) {
     grid.variants.push_back(ViewOf(*evaluation, variant));
     ++grid.totals[std::string(VariantStateName(grid.variants.back().view.state))];
-    for (const std::string& key : variant.checks) wanted.insert({.check = key});
   }
   for (const auto& [attempt, lease] : state_->leases.all()) {
-    if (lease.subject.check.empty() || wanted.contains(lease.subject)) grid.running.push_back(ViewOf(lease));
+    if (Serves(*state_, lease.subject, evaluation->record.id)) grid.running.push_back(ViewOf(lease));
   }
   return grid;
 }
@@ -89,8 +115,8 @@ std::string ReasonOf(const FarmState& state, StepId step) {
   switch (state.graph.state(step)) {
     case StepState::kBlocked: return "it waits for inputs that are not built yet";
     case StepState::kReady: {
-      const std::string nobody = WhyNobody(state, DemandOf(state, step));
-      return nobody.empty() ? "it is ready; every worker that can take it is busy" : nobody;
+      const std::optional<Nobody> nobody = WhyNobody(state, DemandOf(state, step));
+      return nobody ? nobody->why : "it is ready; every worker that can take it is busy";
     }
     case StepState::kRunning: return "an attempt is running";
     case StepState::kBuilt: return "it is built and about to be staged";
@@ -247,51 +273,42 @@ std::shared_ptr<const Declared> Coordinator::DeclaredOf(const std::string& matri
   return found == state_->matrices.end() ? nullptr : state_->declared.at(found->second.digest);
 }
 
-FarmTotals Coordinator::Totals() const {
-  MutexLock lock(mu_);
-  FarmTotals totals;
-  totals.steps = state_->graph.counts();
-  for (const auto& [name, record] : state_->matrices) {
-    auto& states = totals.variants[name];
-    for (int state = 0; state < kVariantStateCount; ++state) {
-      states[std::string(VariantStateName(static_cast<VariantState>(state)))] = 0;
-    }
-    const EvaluationEntry* newest = NewestEvaluation(*state_, name);
-    if (newest == nullptr) continue;
-    for (const VariantEntry& variant : newest->variants) {
-      ++states[std::string(VariantStateName(Describe(*state_, *newest, variant, Waiting()).state))];
-    }
-    for (const auto& [id, evaluation] : state_->evaluations) {
-      if (evaluation.record.matrix == name && evaluation.record.settled_at != absl::InfiniteFuture()) {
-        totals.evaluated_at[name] = evaluation.record.settled_at;
-      }
-    }
-    auto channel = state_->channels.find(name);
-    if (channel == state_->channels.end()) continue;
-    // Behind since the first newer evaluation that settled without passing.
-    absl::Time since = absl::InfiniteFuture();
-    for (const auto& [id, evaluation] : state_->evaluations) {
-      if (evaluation.record.matrix == name && id > channel->second.evaluation) {
-        since = std::min(since, evaluation.record.requested_at);
-      }
-    }
-    totals.channel_lag_since[name] = since;
+namespace {
+
+void CountMatrix(const FarmState& state, const std::string& name, const WaitingRule& rule, FarmTotals& totals) {
+  auto& states = totals.variants[name];
+  for (int at = 0; at < kVariantStateCount; ++at) states[std::string(VariantStateName(static_cast<VariantState>(at)))] = 0;
+  const EvaluationEntry* newest = NewestEvaluation(state, name);
+  if (newest == nullptr) return;
+  for (const VariantEntry& variant : newest->variants) {
+    ++states[std::string(VariantStateName(Describe(state, *newest, variant, rule).state))];
   }
-  const absl::Time now = options_.clock.Now();
-  for (const auto& [step, since] : state_->step_unplaceable) {
-    if (now - since >= options_.waiting_after) ++totals.waiting[WhyNobody(*state_, DemandOf(*state_, step))];
+  auto channel = state.channels.find(name);
+  // Behind since a newer evaluation of the whole matrix was asked for.
+  absl::Time since = absl::InfiniteFuture();
+  for (const auto& [id, evaluation] : state.evaluations) {
+    const EvaluationRecord& record = evaluation.record;
+    if (record.matrix != name) continue;
+    if (record.state == EvaluationState::kSettled || record.state == EvaluationState::kIncomplete) {
+      totals.evaluated_at[name] = record.settled_at;
+    }
+    const bool counts = record.only.empty() && record.state != EvaluationState::kCancelled;
+    if (counts && channel != state.channels.end() && id > channel->second.evaluation) {
+      since = std::min(since, record.requested_at);
+    }
   }
-  for (const auto& [key, since] : state_->check_unplaceable) {
-    if (now - since >= options_.waiting_after) ++totals.waiting[WhyNobody(*state_, DemandOf(state_->checks.at(key)))];
-  }
-  for (const char* state : {"connected", "draining", "gone", "quarantined", "revoked"}) totals.workers[state] = 0;
+  if (channel != state.channels.end()) totals.channel_lag_since[name] = since;
+}
+
+void CountWorkers(const FarmState& state, FarmTotals& totals) {
+  for (const char* at : {"connected", "draining", "gone", "quarantined", "revoked"}) totals.workers[at] = 0;
   std::map<std::tuple<std::string, std::string, bool>, int64_t> gpus;
-  for (const auto& [name, worker] : state_->workers.all()) {
+  for (const auto& [name, worker] : state.workers.all()) {
     ++totals.workers[std::string(WorkerStateName(worker.state))];
-    if (worker.state == WorkerState::kGone) continue;
-    const int busy = state_->leases.BusySlots(name);
+    if (worker.state == WorkerState::kGone || worker.state == WorkerState::kRevoked) continue;
+    const int busy = state.leases.BusySlots(name);
     totals.slots[name] = {busy, std::max(0, worker.offer.slots - busy)};
-    const std::set<std::string> taken = state_->leases.BusyGpus(name);
+    const std::set<std::string> taken = state.leases.BusyGpus(name);
     for (const OfferedGpu& gpu : worker.offer.gpus) {
       ++gpus[{gpu.architecture, taken.contains(gpu.uuid) ? "busy" : "free", gpu.simulated}];
     }
@@ -300,6 +317,23 @@ FarmTotals Coordinator::Totals() const {
     totals.gpus.push_back({.architecture = std::get<0>(key), .state = std::get<1>(key),
                            .simulated = std::get<2>(key), .count = count});
   }
+}
+
+}  // namespace
+
+FarmTotals Coordinator::Totals() const {
+  MutexLock lock(mu_);
+  const FarmState& state = *state_;
+  FarmTotals totals;
+  totals.steps = state.graph.counts();
+  for (const auto& [name, record] : state.matrices) CountMatrix(state, name, Waiting(), totals);
+  for (StepId step : state.graph.ready()) {
+    if (const Nobody* nobody = WaitingFor(state, step, Waiting())) ++totals.waiting[nobody->kind];
+  }
+  for (const std::string& key : state.ready_checks) {
+    if (const Nobody* nobody = WaitingFor(state, state.checks.at(key), Waiting())) ++totals.waiting[nobody->kind];
+  }
+  CountWorkers(state, totals);
   return totals;
 }
 

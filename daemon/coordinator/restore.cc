@@ -61,13 +61,26 @@ absl::Status RestoreEvaluations(FarmState& state, std::vector<EvaluationRecord> 
   for (VariantRecord& record : variants) {
     auto place = places.find({record.evaluation, record.ordinal});
     if (place == places.end()) continue;
+    const EvaluationState at = state.evaluations.at(record.evaluation).record.state;
+    const bool evaluates = at == EvaluationState::kRequested || at == EvaluationState::kEvaluating;
+    // What an evaluator died of is tried again when its evaluation begins again.
+    if (evaluates && IsEvaluatorDeath(record.cause)) continue;
     place->second->record = std::move(record);
     place->second->known = true;
   }
   for (auto& [id, evaluation] : state.evaluations) {
-    for (VariantEntry& variant : evaluation.variants) LinkVariant(state, evaluation, variant);
+    for (size_t i = 0; i < evaluation.variants.size(); ++i) RelinkVariant(state, evaluation, i);
   }
   return absl::OkStatus();
+}
+
+void RestoreChecks(FarmState& state, std::vector<CheckRecord> checks) {
+  for (CheckRecord& check : checks) {
+    const std::string key = check.key;
+    state.checks_of[check.output_path].push_back(key);
+    if (check.state == CheckState::kReady) state.ready_checks.insert(key);
+    state.checks[key].record = std::move(check);
+  }
 }
 
 void RestoreLeases(FarmState& state, std::vector<AttemptRecord> attempts, absl::Time now) {
@@ -93,16 +106,14 @@ absl::StatusOr<std::unique_ptr<FarmState>> Restore(Recorded recorded, const Farm
     worker.seen_at = record.seen_at;
     state->workers.Restore(std::move(worker));
   }
-  for (CheckRecord& check : recorded.checks) {
-    const std::string key = check.key;
-    state->checks[key].record = std::move(check);
-  }
+  RestoreChecks(*state, std::move(recorded.checks));
   HYDRANT_RETURN_IF_ERROR(
       RestoreEvaluations(*state, std::move(recorded.evaluations), std::move(recorded.variants)));
   RestoreLeases(*state, std::move(recorded.live_attempts), now);
   for (ChannelRecord& channel : recorded.channels) state->channels[channel.name] = std::move(channel);
   for (const Recorded::Observed& observed : recorded.durations) {
-    if (auto step = state->graph.Find(observed.derivation)) {
+    auto step = state->graph.Find(observed.derivation);
+    if (step && observed.building > absl::ZeroDuration()) {
       state->estimate.Observe(state->graph.spec(*step).name, observed.building);
     }
   }

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 namespace hydrant {
 namespace {
@@ -15,31 +13,10 @@ struct Waits {
 };
 
 Waits StepWaits(const FarmState& state, StepId step, const WaitingRule& rule) {
-  auto since = state.step_unplaceable.find(step);
-  if (since == state.step_unplaceable.end() || rule.now - since->second < rule.after) return {};
-  return {true, WhyNobody(state, DemandOf(state, step))};
-}
-
-// A blocked step waits when an input that it needs waits: it could not go on whatever else ends.
-Waits BlockedWaits(const FarmState& state, StepId step, const WaitingRule& rule) {
-  if (state.step_unplaceable.empty()) return {};
-  absl::flat_hash_set<StepId> seen = {step};
-  std::vector<StepId> todo = {step};
-  while (!todo.empty()) {
-    const StepId next = todo.back();
-    todo.pop_back();
-    if (state.graph.state(next) == StepState::kReady) {
-      Waits waits = StepWaits(state, next, rule);
-      if (waits.waiting) {
-        waits.reason = absl::StrCat("its input ", state.graph.spec(next).name, " waits: ", waits.reason);
-        return waits;
-      }
-    }
-    for (StepId input : state.graph.inputs(next)) {
-      if (!IsFinal(state.graph.state(input)) && seen.insert(input).second) todo.push_back(input);
-    }
-  }
-  return {};
+  const Nobody* nobody = WaitingFor(state, step, rule);
+  if (nobody == nullptr) return {};
+  if (state.graph.state(step) == StepState::kReady) return {true, nobody->why};
+  return {true, absl::StrCat("its input ", state.graph.spec(state.waits_for.at(step)).name, " waits: ", nobody->why)};
 }
 
 CheckView ViewOf(const CheckRecord& check) {
@@ -78,10 +55,12 @@ void DescribeSucceeded(const FarmState& state, const EvaluationEntry& evaluation
       if (check.state == CheckState::kSkipped) {
         waits = {true, absl::StrCat("check ", check.name, " was skipped: ", check.message)};
       } else if (check.state != CheckState::kPassed) {
-        auto since = state.check_unplaceable.find(key);
-        if (check.state == CheckState::kReady && since != state.check_unplaceable.end() &&
-            rule.now - since->second >= rule.after) {
-          waits = {true, absl::StrCat("check ", check.name, " waits: ", WhyNobody(state, DemandOf(found->second)))};
+        const std::optional<StepId>& environment = found->second.environment_step;
+        const Nobody* nobody = check.state == CheckState::kWanted && environment
+                                   ? WaitingFor(state, *environment, rule)
+                                   : WaitingFor(state, found->second, rule);
+        if (nobody != nullptr) {
+          waits = {true, absl::StrCat("check ", check.name, " waits: ", nobody->why)};
         } else {
           testing = true;
         }
@@ -91,7 +70,10 @@ void DescribeSucceeded(const FarmState& state, const EvaluationEntry& evaluation
     if (waits.waiting) return Set(view, VariantState::kWaiting, waits.reason);
   }
   if (variant.published) return Set(view, VariantState::kCached);
-  Set(view, VariantState::kBuilding, "built; to be published");
+  auto failed = state.unpublished.find(*variant.step);
+  Set(view, VariantState::kBuilding, failed == state.unpublished.end()
+                                         ? "built; to be published"
+                                         : absl::StrCat("built, but not published: ", failed->second.reason));
 }
 
 void DescribeStep(const FarmState& state, const EvaluationEntry& evaluation, const VariantEntry& variant,
@@ -102,7 +84,7 @@ void DescribeStep(const FarmState& state, const EvaluationEntry& evaluation, con
   Waits waits;
   switch (state.graph.state(step)) {
     case StepState::kBlocked:
-      waits = BlockedWaits(state, step, rule);
+      waits = StepWaits(state, step, rule);
       return Set(view, waits.waiting ? VariantState::kWaiting : VariantState::kPending, waits.reason);
     case StepState::kBackingOff:
       return Set(view, VariantState::kPending, absl::StrCat("tried again soon after: ", detail.message));
@@ -160,30 +142,7 @@ bool IsFinal(VariantState state) {
   }
 }
 
-Demand DemandOf(const FarmState& state, StepId step) {
-  const StepSpec& spec = state.graph.spec(step);
-  Demand demand{.system = spec.system, .features = spec.features};
-  auto avoid = state.avoid.find(step);
-  if (avoid != state.avoid.end()) demand.avoid = avoid->second;
-  return demand;
-}
-
-Demand DemandOf(const CheckEntry& check) {
-  return {.gpu = check.record.gpu, .gpu_architecture = check.record.wanted_architecture, .avoid = check.avoid};
-}
-
-std::string WhyNobody(const FarmState& state, const Demand& demand) {
-  std::vector<std::string> reasons;
-  for (const auto& [name, worker] : state.workers.all()) {
-    if (worker.state == WorkerState::kGone || worker.state == WorkerState::kRevoked) continue;
-    std::string why = WhyNot(demand, worker.offer);
-    if (why.empty() && worker.state == WorkerState::kConnected) return "";
-    if (why.empty()) why = absl::StrCat("is ", std::string(WorkerStateName(worker.state)));
-    reasons.push_back(absl::StrCat(name, " ", why));
-  }
-  if (reasons.empty()) return "no worker is connected";
-  return absl::StrCat("no worker can take it: ", absl::StrJoin(reasons, "; "));
-}
+bool IsSettled(const VariantView& view) { return IsFinal(view.state) || view.state == VariantState::kWaiting; }
 
 bool ChecksPassed(const FarmState& state, const EvaluationEntry& evaluation, const VariantEntry& variant) {
   if (!evaluation.declared->matrix.gate.checks_required) return true;
@@ -213,6 +172,12 @@ VariantView Describe(const FarmState& state, const EvaluationEntry& evaluation, 
     DescribeStep(state, evaluation, variant, rule, view);
   } else {
     Set(view, VariantState::kPending);
+  }
+  // Others may go on with the same step; what was cancelled does not come back with it.
+  if (evaluation.record.state == EvaluationState::kCancelled && !IsFinal(view.state)) {
+    view.cause = CauseName(Cause::kCancelled);
+    view.message.clear();
+    Set(view, VariantState::kCancelled);
   }
   return view;
 }

@@ -9,7 +9,7 @@
 
 #include "absl/time/time.h"
 #include "daemon/coordinator/farm_state.h"
-#include "daemon/schedule/scheduler.h"
+#include "daemon/coordinator/waiting.h"
 
 namespace hydrant {
 
@@ -36,19 +36,11 @@ struct VariantView {
   std::vector<CheckView> checks;
 };
 
-// When something ready counts as waiting, and why no worker takes it.
-struct WaitingRule {
-  absl::Time now;
-  absl::Duration after;
-};
-
 VariantView Describe(const FarmState& state, const EvaluationEntry& evaluation, const VariantEntry& variant,
                      const WaitingRule& rule);
 
-// "no worker offers …": the reason of a demand that nobody can take now; "" when somebody could.
-std::string WhyNobody(const FarmState& state, const Demand& demand);
-Demand DemandOf(const FarmState& state, StepId step);
-Demand DemandOf(const CheckEntry& check);
+// Final or waiting: nothing of it that an evaluation would wait for.
+bool IsSettled(const VariantView& view);
 
 // True when every check that the gate asks for has passed (or checks are advisory).
 bool ChecksPassed(const FarmState& state, const EvaluationEntry& evaluation, const VariantEntry& variant);

@@ -139,7 +139,7 @@ struct WorkerView {
 struct FarmTotals {
   std::map<std::string, std::map<std::string, int64_t>> variants;  // matrix -> state -> count, newest evaluations
   std::array<int64_t, kStepStateCount> steps{};
-  std::map<std::string, int64_t> waiting;                          // reason -> steps and checks
+  std::map<std::string, int64_t> waiting;                          // what is lacking -> steps and checks
   std::map<std::string, int64_t> workers;                          // state -> count
   std::map<std::string, std::pair<int64_t, int64_t>> slots;        // worker -> busy, free
   struct Gpus { std::string architecture, state; bool simulated; int64_t count; };

@@ -2,148 +2,67 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "daemon/coordinator/coordinator.h"
 #include "daemon/coordinator/decision.h"
 #include "lib/base/status_macros.h"
-#include "lib/matrix/nearest_word.h"
-#include "lib/nix/store_path.h"
 
 namespace hydrant {
-namespace {
 
-// A .drv path or its hash part.
-std::optional<StepId> StepOf(const FarmState& state, const std::string& address) {
-  if (auto step = state.graph.Find(address)) return step;
-  if (!nix::IsHashPart(address)) return std::nullopt;
-  const std::string prefix = absl::StrCat(AbslView(nix::kStoreDir), "/", address, "-");
-  for (StepId step = 0; step < state.graph.size(); ++step) {
-    if (absl::StartsWith(state.graph.spec(step).derivation, prefix)) return step;
-  }
-  return std::nullopt;
-}
-
-bool IsGlob(const std::string& address) {
-  return address.find_first_of("*?[") != std::string::npos || absl::StartsWith(address, "@");
-}
-
-// "[MATRIX/]ID" in two.
-std::pair<std::string, std::string> SplitAddress(const FarmState& state, const std::string& address) {
-  const size_t slash = address.find('/');
-  if (slash == std::string::npos || slash == 0) return {"", address};
-  const std::string matrix = address.substr(0, slash);
-  if (!state.matrices.contains(matrix)) return {"", address};
-  return {matrix, address.substr(slash + 1)};
-}
-
-}  // namespace
-
-absl::StatusOr<Found> Coordinator::Find(const std::string& address, const std::string& matrix, EvaluationId id) const {
-  Found found;
-  if (auto step = StepOf(*state_, address)) {
-    found.step = step;
-    return found;
-  }
-  if (absl::StartsWith(address, "/nix/store/")) {
-    return absl::NotFoundError(absl::StrCat("nobody ever wanted ", address));
-  }
-  auto [named, rest] = SplitAddress(*state_, address);
-  if (named.empty()) named = matrix;
-  std::vector<EvaluationEntry*> evaluations;
-  if (id || !named.empty()) {
-    HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * one, FindEvaluation(named, id));
-    evaluations.push_back(one);
-  } else {
-    for (const auto& [name, unused] : state_->matrices) {
-      if (EvaluationEntry* newest = NewestEvaluation(*state_, name)) evaluations.push_back(newest);
-    }
-  }
-  std::vector<std::string> candidates, ids;
-  for (EvaluationEntry* evaluation : evaluations) {
-    std::vector<VariantEntry*> here;
-    for (VariantEntry& variant : evaluation->variants) {
-      const Variant& declared = evaluation->declared->expansion.variants[variant.record.ordinal];
-      ids.push_back(variant.record.id);
-      const bool is = IsGlob(rest) ? MatchesVariant(evaluation->declared->matrix, rest, declared)
-                                   : rest.empty() || variant.record.id == rest;
-      if (is) here.push_back(&variant);
-    }
-    if (here.empty()) continue;
-    candidates.push_back(absl::StrCat(evaluation->record.matrix, "/", rest));
-    found.evaluation = evaluation;
-    found.variants = std::move(here);
-  }
-  if (candidates.size() > 1) {
-    return absl::FailedPreconditionError(absl::StrCat("'", rest, "' stands in several matrices: ",
-                                                      absl::StrJoin(candidates, ", ")));
-  }
-  if (found.variants.empty()) {
-    const std::string nearest = NearestWord(rest, ids);
-    return absl::NotFoundError(absl::StrCat("there is no variant '", rest, "'",
-                                            nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'")));
-  }
-  return found;
+void Coordinator::PlanRevoked(Decision& decision, const AttemptSubject& subject) const {
+  const Lease* lease = state_->leases.FindSubject(subject);
+  if (lease == nullptr) return;
+  AttemptResult result{.outcome = "cancelled", .cause = Cause::kCancelled, .message = "nobody wants it any more",
+                       .ended_at = options_.clock.Now()};
+  decision.Record(EndAttempt{.attempt = lease->attempt, .token = lease->token, .lease_end = "revoked", .result = result});
+  decision.Then([attempt = lease->attempt](FarmState& state) {
+    state.leases.End(attempt);
+    state.renewed.erase(attempt);
+  });
+  decision.Tell([result](FarmObserver& observer) { observer.AttemptEnded(result); });
 }
 
 absl::Status Coordinator::CancelStep(StepId step) {
   Decision decision;
   {
     MutexLock lock(mu_);
-    if (IsFinal(state_->graph.state(step))) return absl::OkStatus();
     const std::string& derivation = state_->graph.spec(step).derivation;
-    StepDetail detail{.cause = Cause::kCancelled, .message = "nobody wants it any more", .root = derivation};
+    const StepState state = state_->graph.state(step);
+    if (IsFinal(state)) {
+      return absl::FailedPreconditionError(absl::StrCat(derivation, " is ", std::string(StepStateName(state)), " already"));
+    }
+    StepDetail detail{.cause = Cause::kCancelled, .message = "cancelled", .root = derivation};
     HYDRANT_RETURN_IF_ERROR(PlanInto(decision, step, StepEvent::kCancelled, std::move(detail)));
-    if (const Lease* lease = state_->leases.FindSubject({.derivation = derivation})) {
-      AttemptResult result{.outcome = "cancelled", .cause = Cause::kCancelled, .message = "cancelled",
-                           .ended_at = options_.clock.Now()};
-      decision.Record(EndAttempt{.attempt = lease->attempt, .token = lease->token, .lease_end = "revoked", .result = result});
-      decision.Then([attempt = lease->attempt](FarmState& state) { state.leases.End(attempt); });
-      decision.Tell([result](FarmObserver& observer) { observer.AttemptEnded(result); });
-    }
-  }
-  return Carry(std::move(decision));
-}
-
-absl::Status Coordinator::CancelCheck(const std::string& key) {
-  Decision decision;
-  {
-    MutexLock lock(mu_);
-    CheckRecord after = state_->checks.at(key).record;
-    const CheckRecord before = after;
-    after.message = "cancelled";
-    if (!decision.MoveCheckBy(before, CheckEvent::kInputsGone, std::move(after))) return absl::OkStatus();
-    if (const Lease* lease = state_->leases.FindSubject({.check = key})) {
-      AttemptResult result{.outcome = "cancelled", .cause = Cause::kCancelled, .message = "cancelled",
-                           .ended_at = options_.clock.Now()};
-      decision.Record(EndAttempt{.attempt = lease->attempt, .token = lease->token, .lease_end = "revoked", .result = result});
-      decision.Then([attempt = lease->attempt](FarmState& state) { state.leases.End(attempt); });
-    }
+    PlanRevoked(decision, {.derivation = derivation});
   }
   return Carry(std::move(decision));
 }
 
 absl::StatusOr<int64_t> Coordinator::CancelUnwanted() {
-  std::vector<StepId> steps;
-  std::set<std::string> checks;
+  Decision decision;
+  int64_t cancelled = 0;
   {
     MutexLock lock(mu_);
-    steps = state_->graph.Unwanted();
-    std::set<std::string> wanted;
-    for (const auto& [id, evaluation] : state_->evaluations) {
-      if (!evaluation.wanting) continue;
-      for (const VariantEntry& variant : evaluation.variants) {
-        if (variant.record.cause == Cause::kNone) wanted.insert(variant.checks.begin(), variant.checks.end());
-      }
+    std::vector<StepHappening> happenings;
+    for (StepId step : state_->graph.Unwanted()) {
+      const std::string& derivation = state_->graph.spec(step).derivation;
+      happenings.push_back({step, StepEvent::kCancelled,
+                            {.cause = Cause::kCancelled, .message = "nobody wants it any more", .root = derivation}});
+      PlanRevoked(decision, {.derivation = derivation});
     }
+    HYDRANT_RETURN_IF_ERROR(PlanAllInto(decision, happenings));
+    cancelled = static_cast<int64_t>(happenings.size());
     for (const auto& [key, entry] : state_->checks) {
-      if (!IsFinal(entry.record.state) && !wanted.contains(key)) checks.insert(key);
+      if (IsFinal(entry.record.state) || IsWanted(*state_, entry)) continue;
+      CheckRecord after = entry.record;
+      after.message = "cancelled";
+      if (!decision.MoveCheckBy(entry.record, CheckEvent::kInputsGone, std::move(after))) continue;
+      PlanRevoked(decision, {.check = key});
+      ++cancelled;
     }
   }
-  for (const std::string& key : checks) HYDRANT_RETURN_IF_ERROR(CancelCheck(key));
-  for (StepId step : steps) HYDRANT_RETURN_IF_ERROR(CancelStep(step));
-  return static_cast<int64_t>(steps.size() + checks.size());
+  HYDRANT_RETURN_IF_ERROR(Carry(std::move(decision)));
+  return cancelled;
 }
 
 absl::Status Coordinator::CancelEvaluation(EvaluationId id) {
@@ -156,9 +75,7 @@ absl::Status Coordinator::CancelEvaluation(EvaluationId id) {
       return absl::FailedPreconditionError(absl::StrCat("evaluation ", id.value, " is ",
           std::string(EvaluationStateName(evaluation.record.state))));
     }
-    decision.Then([id](FarmState& state) {
-      WantSteps(state, state.evaluations[id], false);
-    });
+    decision.Then([id](FarmState& state) { WantSteps(state, state.evaluations.at(id), false); });
   }
   return Carry(std::move(decision));
 }
@@ -169,26 +86,30 @@ absl::Status Coordinator::CancelVariants(EvaluationId id, const std::set<int>& o
     MutexLock lock(mu_);
     const EvaluationEntry& evaluation = state_->evaluations.at(id);
     SaveVariants saved;
-    for (const VariantEntry& variant : evaluation.variants) {
+    std::vector<size_t> places;
+    for (size_t i = 0; i < evaluation.variants.size(); ++i) {
+      const VariantEntry& variant = evaluation.variants[i];
       if (!ordinals.contains(variant.record.ordinal)) continue;
       if (IsFinal(Describe(*state_, evaluation, variant, Waiting()).state)) continue;
-      saved.variants.push_back(variant.record);
-      saved.variants.back().cause = Cause::kCancelled;
-      saved.variants.back().message = "cancelled";
+      places.push_back(i);
+      // A variant has a derivation or a cause. Its outputs still say what it would have been.
+      VariantRecord record = variant.record;
+      record.cause = Cause::kCancelled;
+      record.message = "cancelled";
+      record.derivation.clear();
+      record.environment.clear();
+      saved.variants.push_back(std::move(record));
     }
-    if (saved.variants.empty()) return absl::FailedPreconditionError("nothing that was named is still to be done");
+    if (places.empty()) return absl::FailedPreconditionError("nothing that was named is still to be done");
     decision.Record(saved);
-    decision.Then([id, saved](FarmState& state) {
-      EvaluationEntry& entry = state.evaluations[id];
-      WantSteps(state, entry, false);
-      for (VariantEntry& variant : entry.variants) {
-        for (const VariantRecord& record : saved.variants) {
-          if (record.ordinal != variant.record.ordinal) continue;
-          variant.record = record;
-          variant.known = true;
-        }
+    decision.Then([id, places, saved](FarmState& state) {
+      EvaluationEntry& entry = state.evaluations.at(id);
+      for (size_t i = 0; i < places.size(); ++i) {
+        UnlinkVariant(state, entry, places[i]);
+        VariantEntry& variant = entry.variants[places[i]];
+        variant.record = saved.variants[i];
+        variant.known = true;
       }
-      WantSteps(state, entry, true);
     });
   }
   return Carry(std::move(decision));
@@ -228,37 +149,96 @@ absl::StatusOr<int64_t> Coordinator::Cancel(const Selector& selector) {
   return cancelled;
 }
 
+namespace {
+
+// The newest evaluations of their matrices that a step, or what needs it, is for.
+std::set<EvaluationId> NewestUsers(const FarmState& state, StepId root) {
+  std::set<EvaluationId> evaluations;
+  std::set<StepId> seen = {root};
+  std::vector<StepId> todo = {root};
+  while (!todo.empty()) {
+    const StepId step = todo.back();
+    todo.pop_back();
+    auto users = state.users.find(step);
+    if (users != state.users.end()) {
+      for (const VariantRef& ref : users->second) {
+        const EvaluationEntry& evaluation = state.evaluations.at(ref.evaluation);
+        if (NewestEvaluation(state, evaluation.record.matrix) == &evaluation) evaluations.insert(ref.evaluation);
+      }
+    }
+    for (StepId dependent : state.graph.dependents(step)) {
+      if (seen.insert(dependent).second) todo.push_back(dependent);
+    }
+  }
+  return evaluations;
+}
+
+}  // namespace
+
 Coordinator::Faults Coordinator::FaultsOf(const Found& found, const std::string& cause) const {
   const FarmState& farm = *state_;
+  const auto asked = [&cause](Cause of) { return cause.empty() || CauseName(of) == cause; };
   Faults faults;
   const auto add_step = [&](StepId step) {
-    const StepState state = farm.graph.state(step);
-    if (state == StepState::kSucceeded || !IsFinal(state)) return false;
-    const std::vector<std::string> chain = farm.graph.ChainToRoot(step);
-    auto root = chain.empty() ? std::optional<StepId>(step) : farm.graph.Find(chain.back());
-    if (!root || (!cause.empty() && CauseName(farm.graph.detail(*root).cause) != cause)) return false;
-    faults.steps.insert(*root);
-    return true;
-  };
-  if (found.step) add_step(*found.step);
-  for (const VariantEntry* variant : found.variants) {
-    bool at_fault = false;
-    if (IsEvaluatorDeath(variant->record.cause) && (cause.empty() || CauseName(variant->record.cause) == cause)) {
-      faults.unknown = true;
+    bool any = false;
+    for (StepId root : farm.graph.AtFault(step)) {
+      if (!asked(farm.graph.detail(root).cause)) continue;
+      faults.steps.insert(root);
+      any = true;
     }
+    return any;
+  };
+  if (found.step && add_step(*found.step)) faults.evaluations = NewestUsers(farm, *found.step);
+  for (const VariantEntry* variant : found.variants) {
+    const EvaluationRecord& evaluation = found.evaluation->record;
+    const bool unanswered = !variant->known && evaluation.state == EvaluationState::kFailed;
+    const Cause of = unanswered ? Cause::kUnknown : variant->record.cause;
+    if (IsEvaluatorDeath(of) && asked(of)) faults.unknown = true;
+    bool at_fault = false;
     for (const std::optional<StepId>& step : {variant->step, variant->environment_step}) {
       if (step) at_fault = add_step(*step) || at_fault;
     }
     for (const std::string& key : variant->checks) {
       const CheckRecord& check = farm.checks.at(key).record;
-      const bool ended_badly = check.state == CheckState::kFailed || check.state == CheckState::kSkipped;
-      if (!ended_badly || (!cause.empty() && CauseName(check.cause) != cause)) continue;
+      if (check.state != CheckState::kFailed || !asked(check.cause)) continue;
       faults.checks.insert(key);
       at_fault = true;
     }
-    if (at_fault) faults.evaluations.insert(found.evaluation->record.id);
+    if (at_fault) faults.evaluations.insert(evaluation.id);
   }
   return faults;
+}
+
+absl::Status Coordinator::PlanRetry(Decision& decision, const Faults& faults) const {
+  for (EvaluationId id : faults.evaluations) {
+    const EvaluationRecord& record = state_->evaluations.at(id).record;
+    // One that failed or was cancelled stays so: its steps go on without it.
+    if (IsFinal(record.state) && !decision.MoveEvaluationBy(record, EvaluationEvent::kReopened, {})) continue;
+    decision.Then([id](FarmState& state) {
+      EvaluationEntry& evaluation = state.evaluations.at(id);
+      evaluation.reopened = evaluation.reopened || evaluation.record.state == EvaluationState::kEvaluated;
+      WantSteps(state, evaluation, true);
+    });
+  }
+  // Inputs first: a step whose input stays failed cannot be tried again, and keeps its blame.
+  std::vector<StepHappening> happenings;
+  for (StepId step : state_->graph.InputsFirst({faults.steps.begin(), faults.steps.end()})) {
+    if (faults.steps.contains(step)) happenings.push_back({step, RetryEventOf(state_->graph, step), {}});
+  }
+  HYDRANT_RETURN_IF_ERROR(PlanAllInto(decision, happenings));
+  decision.Then([steps = faults.steps](FarmState& state) {
+    for (StepId step : steps) state.avoid.erase(step);
+  });
+  for (const std::string& key : faults.checks) {
+    const CheckRecord& before = state_->checks.at(key).record;
+    CheckRecord after = before;
+    after.cause = Cause::kNone;
+    after.message.clear();
+    after.failed_attempts = 0;
+    decision.MoveCheckBy(before, CheckEvent::kRetried, std::move(after));
+    decision.Then([key](FarmState& state) { state.checks.at(key).avoid.clear(); });
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<RetryResult> Coordinator::Retry(const Selector& selector, const std::string& cause) {
@@ -267,53 +247,25 @@ absl::StatusOr<RetryResult> Coordinator::Retry(const Selector& selector, const s
   {
     MutexLock door(door_);
     HYDRANT_RETURN_IF_ERROR(Fresh());
-    Faults faults;
+    Decision decision;
     {
       MutexLock lock(mu_);
       HYDRANT_ASSIGN_OR_RETURN(Found found, Find(selector.address, selector.matrix, selector.evaluation));
-      faults = FaultsOf(found, cause);
-      if (faults.unknown && found.evaluation != nullptr) matrix_to_evaluate = found.evaluation->record.matrix;
-    }
-    if (faults.steps.empty() && faults.checks.empty() && matrix_to_evaluate.empty()) {
-      return absl::FailedPreconditionError("nothing among what was named has failed");
-    }
-    for (EvaluationId id : faults.evaluations) {
-      Decision decision;
-      {
-        MutexLock lock(mu_);
-        EvaluationEntry& evaluation = state_->evaluations.at(id);
-        if (IsFinal(evaluation.record.state) &&
-            !decision.MoveEvaluationBy(evaluation.record, EvaluationEvent::kReopened, {})) {
-          continue;
-        }
-        WantSteps(*state_, evaluation, true);
+      if (found.evaluation != nullptr && found.evaluation->record.state == EvaluationState::kCancelled) {
+        const EvaluationRecord& record = found.evaluation->record;
+        return absl::FailedPreconditionError(
+            absl::StrCat("evaluation ", record.id.value, " was cancelled; hydrant trigger ", record.matrix));
       }
-      HYDRANT_RETURN_IF_ERROR(Carry(std::move(decision)));
-    }
-    for (StepId step : faults.steps) {
-      Decision decision;
-      {
-        MutexLock lock(mu_);
-        HYDRANT_RETURN_IF_ERROR(PlanInto(decision, step, RetryEventOf(state_->graph, step), {}));
-        decision.Then([step](FarmState& state) { state.avoid.erase(step); });
+      const Faults faults = FaultsOf(found, cause);
+      if (faults.unknown) matrix_to_evaluate = found.evaluation->record.matrix;
+      result.retried = static_cast<int64_t>(faults.steps.size() + faults.checks.size());
+      if (result.retried == 0 && matrix_to_evaluate.empty()) {
+        return absl::FailedPreconditionError(cause.empty() ? "nothing among what was named has failed"
+                                                           : absl::StrCat("nothing among what was named failed by ", cause));
       }
-      HYDRANT_RETURN_IF_ERROR(Carry(std::move(decision)));
+      HYDRANT_RETURN_IF_ERROR(PlanRetry(decision, faults));
     }
-    for (const std::string& key : faults.checks) {
-      Decision decision;
-      {
-        MutexLock lock(mu_);
-        CheckRecord after = state_->checks.at(key).record;
-        const CheckRecord before = after;
-        after.cause = Cause::kNone;
-        after.message.clear();
-        after.failed_attempts = 0;
-        decision.MoveCheckBy(before, CheckEvent::kRetried, std::move(after));
-        decision.Then([key](FarmState& state) { state.checks[key].avoid.clear(); });
-      }
-      HYDRANT_RETURN_IF_ERROR(Carry(std::move(decision)));
-    }
-    result.retried = static_cast<int64_t>(faults.steps.size() + faults.checks.size());
+    HYDRANT_RETURN_IF_ERROR(Carry(std::move(decision)));
     Advance();
   }
   if (!matrix_to_evaluate.empty()) {

@@ -23,7 +23,8 @@ std::string NixString(const std::string& text) {
 
 // A mark before each question; standard error then is cut at the marks.
 std::string Questions(const CaughtWordsOptions& options, const std::vector<std::string>& ids, size_t from) {
-  std::string text = absl::StrCat("d = import (/. + ", NixString(options.driver), ") { input = ", NixString(options.input), "; }\n");
+  std::string text = absl::StrCat("d = import (/. + ", NixString(options.driver),
+                                  ") { input = ", NixString(options.input), "; }\n");
   for (size_t i = from; i < ids.size(); ++i) {
     absl::StrAppend(&text, "builtins.trace \"@@hydrant ", i, "\" 0\n", "d.textOf ", NixString(ids[i]), "\n");
   }
@@ -32,7 +33,8 @@ std::string Questions(const CaughtWordsOptions& options, const std::vector<std::
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> CaughtWords(const CaughtWordsOptions& options, const std::vector<std::string>& ids,
+absl::StatusOr<std::vector<std::string>> CaughtWords(const CaughtWordsOptions& options,
+                                                     const std::vector<std::string>& ids,
                                                      const std::function<bool()>& stop) {
   std::vector<std::string> words(ids.size());
   size_t next = 0;  // the first that was not asked
@@ -50,10 +52,11 @@ absl::StatusOr<std::vector<std::string>> CaughtWords(const CaughtWordsOptions& o
       }
       return false;
     };
-    LineProcess repl{.argv = {"nix", "repl", "--option", "allow-import-from-derivation", options.ifd ? "true" : "false"},
-                     .env = options.env,
-                     .input = Questions(options, ids, from),
-                     .patience = options.patience};
+    LineProcess repl{
+        .argv = {"nix", "repl", "--option", "allow-import-from-derivation", options.ifd ? "true" : "false"},
+        .env = options.env,
+        .input = Questions(options, ids, from),
+        .patience = options.patience};
     HYDRANT_ASSIGN_OR_RETURN(const LineProcessEnd ended, RunLineProcess(repl, take, stop));
     if (ended.kind == LineProcessEnd::Kind::kStopped) return absl::CancelledError("evaluation cancelled");
     if (next == from) break;  // it does not work here: no words then

@@ -1,4 +1,5 @@
-// The demo's matrix over the test tree, with real Nix and the built-in recipe: every cell with the class that it is there for.
+// The demo's matrix over the test tree, with real Nix and the built-in recipe: every cell with the class that
+// it is there for.
 #include <map>
 #include <string>
 
@@ -50,26 +51,31 @@ TEST_F(DemoMatrixTest, EveryCellHasItsClass) {
   for (const auto& [id, outcome] : answers_->by_id) {
     if (outcome.cause != Cause::kNone) refused[id] = CauseName(outcome.cause);
   }
-  EXPECT_THAT(refused, UnorderedElementsAre(Pair("tensorflowWithCuda@cuda12.6-py312-x86_64-linux", "broken"),
-                                            Pair("jetson-stats@cuda12.6-py312-x86_64-linux", "unsupported_system"),
-                                            Pair("cudnn@cuda12.6-py312-x86_64-linux", "removed"),
-                                            Pair("triton@cuda12.6-py312-x86_64-linux", "missing_attribute"),
-                                            Pair("pytorchWithCuda11@cuda12.6-py312-x86_64-linux", "assertion"),
-                                            Pair("pillow-legacy@cuda12.6-py312-x86_64-linux", "insecure"),
-                                            Pair("mistyped@cuda12.6-py312-x86_64-linux", "type_error"),
-                                            Pair("TheanoWithCuda@cuda12.6-py312-x86_64-linux", "interpreter_disabled")));
+  EXPECT_THAT(refused, UnorderedElementsAre(
+                           Pair("tensorflowWithCuda@cuda12.6-py312-x86_64-linux", "broken"),
+                           Pair("jetson-stats@cuda12.6-py312-x86_64-linux", "unsupported_system"),
+                           Pair("cudnn@cuda12.6-py312-x86_64-linux", "removed"),
+                           Pair("triton@cuda12.6-py312-x86_64-linux", "missing_attribute"),
+                           Pair("pytorchWithCuda11@cuda12.6-py312-x86_64-linux", "assertion"),
+                           Pair("pillow-legacy@cuda12.6-py312-x86_64-linux", "insecure"),
+                           Pair("mistyped@cuda12.6-py312-x86_64-linux", "type_error"),
+                           Pair("TheanoWithCuda@cuda12.6-py312-x86_64-linux", "interpreter_disabled")));
   EXPECT_EQ(answers_->by_id.size() - refused.size(), 63);
 }
 
 TEST_F(DemoMatrixTest, ARefusalSaysWhatNixpkgsSays) {
   EXPECT_THAT(Of("cudnn@cuda12.6-py312-x86_64-linux").message, HasSubstr("is now part of cudaPackages"));
-  EXPECT_THAT(Of("jetson-stats@cuda12.6-py312-x86_64-linux").message, HasSubstr("is not supported on ‘x86_64-linux’"));
+  EXPECT_THAT(Of("jetson-stats@cuda12.6-py312-x86_64-linux").message,
+              HasSubstr("is not supported on ‘x86_64-linux’"));
 }
 
 TEST_F(DemoMatrixTest, CudaIsSharedByWhatKnowsNothingOfIt) {
-  EXPECT_EQ(Of("jax@cuda12.2-py312-x86_64-linux").derivation, Of("jax@cuda12.9-py312-x86_64-linux").derivation);
-  EXPECT_NE(Of("jax@cuda12.2-py311-x86_64-linux").derivation, Of("jax@cuda12.2-py312-x86_64-linux").derivation);
-  EXPECT_NE(Of("magma@cuda12.2-py312-x86_64-linux").derivation, Of("magma@cuda12.9-py312-x86_64-linux").derivation);
+  EXPECT_EQ(Of("jax@cuda12.2-py312-x86_64-linux").derivation,
+            Of("jax@cuda12.9-py312-x86_64-linux").derivation);
+  EXPECT_NE(Of("jax@cuda12.2-py311-x86_64-linux").derivation,
+            Of("jax@cuda12.2-py312-x86_64-linux").derivation);
+  EXPECT_NE(Of("magma@cuda12.2-py312-x86_64-linux").derivation,
+            Of("magma@cuda12.9-py312-x86_64-linux").derivation);
 }
 
 TEST_F(DemoMatrixTest, EnvironmentsOnlyWhereACheckWantsPython) {
@@ -100,7 +106,8 @@ TEST_F(DemoMatrixTest, OutputsAreThoseOfTheDerivation) {
     if (outcome.derivation.empty()) continue;
     const auto loaded = closure.Load(outcome.derivation);
     ASSERT_TRUE(loaded.ok()) << loaded.status();
-    for (const auto& [name, path] : outcome.outputs) EXPECT_EQ((*loaded)->parsed.outputs.at(name).path, path) << id;
+    for (const auto& [name, path] : outcome.outputs)
+      EXPECT_EQ((*loaded)->parsed.outputs.at(name).path, path) << id;
   }
 }
 

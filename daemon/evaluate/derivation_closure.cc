@@ -55,7 +55,8 @@ absl::StatusOr<std::vector<std::shared_ptr<const LoadedDerivation>>> DerivationC
         continue;
       }
       const std::string& input = (top.next_input++)->first;
-      if (absl::Status begun = begin(input); !begun.ok()) return Annotate(begun, "input of " + open.back().derivation->path);
+      if (absl::Status begun = begin(input); !begun.ok())
+        return Annotate(begun, "input of " + open.back().derivation->path);
     }
   }
   return result;

@@ -1,4 +1,5 @@
-// Reads .drv files of a store, breadth-first from some roots, and remembers each for ever: a derivation is immutable.
+// Reads .drv files of a store, breadth-first from some roots, and remembers each for ever: a derivation is
+// immutable.
 #ifndef HYDRANT_DAEMON_EVALUATE_DERIVATION_CLOSURE_H_
 #define HYDRANT_DAEMON_EVALUATE_DERIVATION_CLOSURE_H_
 
@@ -27,7 +28,8 @@ class DerivationClosure {
   // One derivation. NotFound, or InvalidArgument with the path and the offset of what is wrong. Any thread.
   absl::StatusOr<std::shared_ptr<const LoadedDerivation>> Load(const std::string& path);
   // All that the roots need, inputs before those that use them, each once.
-  absl::StatusOr<std::vector<std::shared_ptr<const LoadedDerivation>>> LoadAll(const std::vector<std::string>& roots);
+  absl::StatusOr<std::vector<std::shared_ptr<const LoadedDerivation>>> LoadAll(
+      const std::vector<std::string>& roots);
 
  private:
   const std::string store_root_;

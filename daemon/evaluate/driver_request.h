@@ -17,8 +17,8 @@ struct DriverName {
 };
 
 struct DriverRequest {
-  std::string tree;                   // an absolute path
-  std::string recipe;                 // a built-in one's name, or an absolute path
+  std::string tree;    // an absolute path
+  std::string recipe;  // a built-in one's name, or an absolute path
   std::string slice_json, config_json;
   std::vector<std::string> overlays;  // absolute paths
   std::vector<std::string> allow;

@@ -21,7 +21,9 @@ std::string TextOf(const json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-bool IsDerivationPath(const std::string& path) { return nix::CheckStorePath(path).ok() && path.ends_with(".drv"); }
+bool IsDerivationPath(const std::string& path) {
+  return nix::CheckStorePath(path).ok() && path.ends_with(".drv");
+}
 
 // Empty when any is no store path.
 std::map<std::string, std::string> OutputsOf(const json& object) {
@@ -36,12 +38,15 @@ std::map<std::string, std::string> OutputsOf(const json& object) {
 }
 
 NameReport Garbled(std::string_view rest) {
-  return {.kind = NameReport::Kind::kGarbled,
-          .message = absl::StrCat("its derivation is none of a Nix store: ", std::string(rest.substr(0, 300)))};
+  return {
+      .kind = NameReport::Kind::kGarbled,
+      .message = absl::StrCat("its derivation is none of a Nix store: ", std::string(rest.substr(0, 300)))};
 }
 
 NameReport DerivationReport(const json& fields, std::string_view rest) {
-  NameReport report{.kind = NameReport::Kind::kDerivation, .derivation = TextOf(fields, "drvPath"), .outputs = OutputsOf(fields)};
+  NameReport report{.kind = NameReport::Kind::kDerivation,
+                    .derivation = TextOf(fields, "drvPath"),
+                    .outputs = OutputsOf(fields)};
   return IsDerivationPath(report.derivation) && !report.outputs.empty() ? report : Garbled(rest);
 }
 
@@ -99,7 +104,8 @@ bool DriverTranscript::TakeMark(char mark, std::string_view rest) {
 }
 
 bool DriverTranscript::Begin(std::string_view id) {
-  if (state_ != State::kBetween || reports_.size() == ids_.size() || id != ids_[reports_.size()]) return false;
+  if (state_ != State::kBetween || reports_.size() == ids_.size() || id != ids_[reports_.size()])
+    return false;
   state_ = State::kName;
   return true;
 }

@@ -1,5 +1,5 @@
-// What one run of driver.nix tells on standard error, line by line (the protocol: head of driver.nix). Knows nothing of
-// processes: it is fed lines, those of others among them.
+// What one run of driver.nix tells on standard error, line by line (the protocol: head of driver.nix). Knows
+// nothing of processes: it is fed lines, those of others among them.
 #ifndef HYDRANT_DAEMON_EVALUATE_DRIVER_TRANSCRIPT_H_
 #define HYDRANT_DAEMON_EVALUATE_DRIVER_TRANSCRIPT_H_
 
@@ -25,7 +25,8 @@ class DriverTranscript {
   // The names that the driver was given, in its order.
   explicit DriverTranscript(std::vector<std::string> ids) : ids_(std::move(ids)) {}
 
-  // Whether the line is the driver's. Only what fits the protocol at this place is: a package that traces "@R …" is not.
+  // Whether the line is the driver's. Only what fits the protocol at this place is: a package that traces "@R
+  // …" is not.
   bool Take(std::string_view line);
 
   // Of the first names, each once.

@@ -12,7 +12,8 @@ constexpr char kDrv[] = "/nix/store/0123456789abcdfghijklmnpqrsvwxyz-a.drv";
 constexpr char kOut[] = "/nix/store/0123456789abcdfghijklmnpqrsvwxyz-a";
 
 std::string Derived(const std::string& mark, const std::string& id, const std::string& drv = kDrv) {
-  return absl::StrCat("trace: @", mark, " {\"id\":\"", id, "\",\"drvPath\":\"", drv, "\",\"outputs\":{\"out\":\"", kOut, "\"}}");
+  return absl::StrCat("trace: @", mark, " {\"id\":\"", id, "\",\"drvPath\":\"", drv,
+                      "\",\"outputs\":{\"out\":\"", kOut, "\"}}");
 }
 
 class DriverTranscriptTest : public testing::Test {
@@ -24,7 +25,8 @@ class DriverTranscriptTest : public testing::Test {
 };
 
 TEST_F(DriverTranscriptTest, AWholeRun) {
-  Take({"trace: @B a", Derived("R", "a"), Derived("E", "a"), "trace: @A {\"id\":\"a\"}", "trace: @B b", "trace: @T b", "trace: @Z"});
+  Take({"trace: @B a", Derived("R", "a"), Derived("E", "a"), "trace: @A {\"id\":\"a\"}", "trace: @B b",
+        "trace: @T b", "trace: @Z"});
   ASSERT_EQ(transcript_.reports().size(), 2);
   EXPECT_EQ(transcript_.reports()[0].derivation, kDrv);
   EXPECT_EQ(transcript_.reports()[0].environment_output, kOut);
@@ -42,12 +44,14 @@ TEST_F(DriverTranscriptTest, TheWordsOfADeathAreThoseSinceTheLastLine) {
 }
 
 TEST_F(DriverTranscriptTest, WhatAPackageTracesIsNotTheDriver) {
-  for (const char* line : {"trace: @R {\"id\":\"a\"}", "trace: @Z", "trace: @B b", "trace: @", "trace: @B", "@B a"}) {
+  for (const char* line :
+       {"trace: @R {\"id\":\"a\"}", "trace: @Z", "trace: @B b", "trace: @", "trace: @B", "@B a"}) {
     EXPECT_FALSE(transcript_.Take(line)) << line;
   }
   Take({"trace: @B a"});
-  for (const std::string& line : {Derived("R", "b"), std::string("trace: @R nonsense"), std::string("trace: @R [1]"),
-                                  std::string("trace: @T b"), std::string("trace: @B b"), std::string("trace: @Z")}) {
+  for (const std::string& line :
+       {Derived("R", "b"), std::string("trace: @R nonsense"), std::string("trace: @R [1]"),
+        std::string("trace: @T b"), std::string("trace: @B b"), std::string("trace: @Z")}) {
     EXPECT_FALSE(transcript_.Take(line)) << line;
   }
   EXPECT_TRUE(transcript_.reports().empty());
@@ -59,7 +63,8 @@ TEST_F(DriverTranscriptTest, ADerivationElsewhereIsGarbled) {
 }
 
 TEST_F(DriverTranscriptTest, AMissingAttributeNamesWhatResemblesIt) {
-  Take({"trace: @B a", R"(trace: @M {"id":"a","message":"attribute 'torhc' missing","available":["torch","torchvision"]})"});
+  Take({"trace: @B a",
+        R"(trace: @M {"id":"a","message":"attribute 'torhc' missing","available":["torch","torchvision"]})"});
   EXPECT_EQ(transcript_.reports()[0].message, "attribute 'torhc' missing; there are torch, torchvision");
 }
 

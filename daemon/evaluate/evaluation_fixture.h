@@ -42,8 +42,9 @@ struct Answers {
   }
 };
 
-inline Answers Ask(Evaluator& evaluator, const std::string& tree, const Matrix& matrix, const std::string& root = "e1",
-                   const std::atomic<bool>& cancelled = false, const std::function<void()>& on_call = {}) {
+inline Answers Ask(Evaluator& evaluator, const std::string& tree, const Matrix& matrix,
+                   const std::string& root = "e1", const std::atomic<bool>& cancelled = false,
+                   const std::function<void()>& on_call = {}) {
   Answers answers;
   const auto expansion = ExpandMatrix(matrix, "x86_64-linux");
   if (!expansion.ok()) {
@@ -54,7 +55,8 @@ inline Answers Ask(Evaluator& evaluator, const std::string& tree, const Matrix& 
   for (size_t i = 0; i < expansion->variants.size(); ++i) {
     if (expansion->variants[i].cause == Cause::kNone) variants.push_back(i);
   }
-  const EvaluationInput input{.tree = tree, .matrix = matrix, .expansion = *expansion, .variants = variants, .root = root};
+  const EvaluationInput input{
+      .tree = tree, .matrix = matrix, .expansion = *expansion, .variants = variants, .root = root};
   const auto take = [&](std::vector<Outcome> outcomes) {
     ++answers.calls;
     for (Outcome& outcome : outcomes) {

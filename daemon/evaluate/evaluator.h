@@ -1,4 +1,5 @@
-// Turns variants into derivations or typed refusals. Knows nothing of graphs, caches or what is done with the outcome.
+// Turns variants into derivations or typed refusals. Knows nothing of graphs, caches or what is done with the
+// outcome.
 #ifndef HYDRANT_DAEMON_EVALUATE_EVALUATOR_H_
 #define HYDRANT_DAEMON_EVALUATE_EVALUATOR_H_
 
@@ -19,8 +20,9 @@ struct EvaluationInput {
   std::string tree;  // the source's tree
   const Matrix& matrix;
   const Expansion& expansion;
-  std::vector<size_t> variants;  // indices into expansion.variants; those impossible before work are not among them
-  std::string root;              // name under which derivations are kept from garbage collection
+  std::vector<size_t>
+      variants;      // indices into expansion.variants; those impossible before work are not among them
+  std::string root;  // name under which derivations are kept from garbage collection
 };
 
 // Exactly one per variant: a derivation, or a cause with its text.
@@ -30,16 +32,18 @@ struct Outcome {
   std::string message;
   std::string derivation;                      // .drv path
   std::map<std::string, std::string> outputs;  // name -> store path
-  // A Python environment with the package in it, for checks that ask for one: .drv path and its output; empty: none.
+  // A Python environment with the package in it, for checks that ask for one: .drv path and its output;
+  // empty: none.
   std::string environment, environment_output;
 };
 
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  // Hands outcomes over as they come, slice by slice, one call at a time (from any thread), each variant exactly once; a variant
-  // whose evaluator died gets an evaluator's cause. OK when every variant has its outcome. Cancelled when `cancelled` became
-  // true. Other errors: nothing could be evaluated at all (no Nix, recipe missing).
+  // Hands outcomes over as they come, slice by slice, one call at a time (from any thread), each variant
+  // exactly once; a variant whose evaluator died gets an evaluator's cause. OK when every variant has its
+  // outcome. Cancelled when `cancelled` became true. Other errors: nothing could be evaluated at all (no Nix,
+  // recipe missing).
   virtual absl::Status Evaluate(const EvaluationInput& input,
                                 const std::function<void(std::vector<Outcome>)>& take,
                                 const std::atomic<bool>& cancelled) = 0;

@@ -56,8 +56,8 @@ struct Kind {
 
 class EvaluatorConformance : public testing::TestWithParam<Kind> {
  protected:
-  Answers Evaluate(const Matrix& matrix, const std::string& root = "e1", const std::atomic<bool>& cancelled = false,
-                   const std::function<void()>& on_call = {}) {
+  Answers Evaluate(const Matrix& matrix, const std::string& root = "e1",
+                   const std::atomic<bool>& cancelled = false, const std::function<void()>& on_call = {}) {
     return Ask(world_->evaluator(), world_->tree(), matrix, root, cancelled, on_call);
   }
   const std::unique_ptr<World> world_ = GetParam().make();
@@ -99,10 +99,11 @@ TEST_P(EvaluatorConformance, EqualPackagesShareTheirDerivationInEverySlice) {
 
 TEST_P(EvaluatorConformance, OutcomesComeSliceBySliceOneCallAtATime) {
   std::atomic<int> inside{0};
-  const Answers answers = Evaluate(SmallMatrix({"good", "throws"}, {"12.4", "12.6", "12.8", "12.9"}), "e1", false, [&] {
-    EXPECT_EQ(++inside, 1);
-    --inside;
-  });
+  const Answers answers =
+      Evaluate(SmallMatrix({"good", "throws"}, {"12.4", "12.6", "12.8", "12.9"}), "e1", false, [&] {
+        EXPECT_EQ(++inside, 1);
+        --inside;
+      });
   EXPECT_TRUE(answers.status.ok()) << answers.status;
   EXPECT_EQ(answers.calls, 4);
 }
@@ -123,8 +124,9 @@ TEST_P(EvaluatorConformance, CancelledBeforeItBegins) {
 
 TEST_P(EvaluatorConformance, CancelledInTheMiddleEndsSoon) {
   std::atomic<bool> cancelled{false};
-  const Answers answers = Evaluate(SmallMatrix({"good"}, {"12.0", "12.1", "12.2", "12.3", "12.4", "12.5", "12.6", "12.8"}), "e1",
-                                   cancelled, [&] { cancelled = true; });
+  const Answers answers =
+      Evaluate(SmallMatrix({"good"}, {"12.0", "12.1", "12.2", "12.3", "12.4", "12.5", "12.6", "12.8"}), "e1",
+               cancelled, [&] { cancelled = true; });
   EXPECT_TRUE(absl::IsCancelled(answers.status)) << answers.status;
   EXPECT_LT(answers.calls, 8);
 }

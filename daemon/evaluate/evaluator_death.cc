@@ -11,10 +11,13 @@ namespace {
 
 constexpr size_t kLastWords = 500;
 
-// The bytes of the character that begins `text`, 0 when none does. Overlong forms and surrogates: Unicode 15, table 3-7.
+// The bytes of the character that begins `text`, 0 when none does. Overlong forms and surrogates: Unicode 15,
+// table 3-7.
 size_t Utf8Length(std::string_view text) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xbf) { return byte(i) >= low && byte(i) <= high; };
+  const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
+    return byte(i) >= low && byte(i) <= high;
+  };
   const unsigned first = byte(0);
   if (first < 0x80) return 1;
   if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
@@ -22,7 +25,9 @@ size_t Utf8Length(std::string_view text) {
     return follows(1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf) && follows(2) ? 3 : 0;
   }
   if (first >= 0xf0 && first <= 0xf4) {
-    return follows(1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf) && follows(2) && follows(3) ? 4 : 0;
+    return follows(1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf) && follows(2) && follows(3)
+               ? 4
+               : 0;
   }
   return 0;
 }
@@ -30,13 +35,15 @@ size_t Utf8Length(std::string_view text) {
 std::string LastWords(std::string_view words) {
   while (words.ends_with('\n')) words.remove_suffix(1);
   if (words.empty()) return "it said nothing";
-  return absl::StrCat("its last words: ",
-                      PrintableText(StripAnsi(words.substr(words.size() - std::min(words.size(), kLastWords)))));
+  return absl::StrCat(
+      "its last words: ",
+      PrintableText(StripAnsi(words.substr(words.size() - std::min(words.size(), kLastWords)))));
 }
 
 std::string MemoryMessage(uint64_t memory) {
   if (memory == 0) return "needs more memory than there is";
-  return absl::StrCat("needs more than the ", memory / 1'000'000, " MB that an evaluator may use ([nix] evaluator_memory)");
+  return absl::StrCat("needs more than the ", memory / 1'000'000,
+                      " MB that an evaluator may use ([nix] evaluator_memory)");
 }
 
 }  // namespace
@@ -73,11 +80,14 @@ Death ExplainDeath(const LineProcessEnd& end, std::string_view words, const Eval
   }
   if (why.cause != Cause::kUnknown) return {why, false};
   if (signal == SIGSEGV || signal == SIGBUS) {
-    const std::string message = absl::StrCat("stack overflow: the evaluator ended by ", end.status.ToString());
+    const std::string message =
+        absl::StrCat("stack overflow: the evaluator ended by ", end.status.ToString());
     return {{Cause::kStackOverflow, message}, false};
   }
   const std::string how = end.status.ToString();
-  return {{Cause::kUnknown, absl::StrCat("the evaluator ended without a result (", how, "); ", LastWords(words))}, signal != 0};
+  return {
+      {Cause::kUnknown, absl::StrCat("the evaluator ended without a result (", how, "); ", LastWords(words))},
+      signal != 0};
 }
 
 }  // namespace hydrant

@@ -19,7 +19,8 @@ struct EvaluatorBounds {
 
 struct Death {
   Classified why;
-  // Another try may end otherwise: memory that earlier names of the process had filled, or a signal from outside.
+  // Another try may end otherwise: memory that earlier names of the process had filled, or a signal from
+  // outside.
   bool worth_a_retry = false;
 };
 

@@ -24,7 +24,8 @@ TEST(EvaluatorDeathTest, NixsOwnErrorDecides) {
 }
 
 TEST(EvaluatorDeathTest, OutOfMemoryNamesTheBoundAndMayTryAgain) {
-  const Death death = ExplainDeath(Exit(1), "GC Warning: Out of Memory! Heap size: 499 MiB.\nerror: out of memory\n", kBounds);
+  const Death death = ExplainDeath(
+      Exit(1), "GC Warning: Out of Memory! Heap size: 499 MiB.\nerror: out of memory\n", kBounds);
   EXPECT_EQ(death.why.cause, Cause::kEvaluatorOutOfMemory);
   EXPECT_THAT(death.why.message, HasSubstr("1500 MB"));
   EXPECT_TRUE(death.worth_a_retry);

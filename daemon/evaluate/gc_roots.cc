@@ -17,11 +17,13 @@ bool IsPlainName(const std::string& root) {
 }  // namespace
 
 absl::Status GcRoots::Open(const std::string& root) const {
-  if (!IsPlainName(root)) return absl::InvalidArgumentError(absl::StrCat("root '", root, "' is no plain file name"));
+  if (!IsPlainName(root))
+    return absl::InvalidArgumentError(absl::StrCat("root '", root, "' is no plain file name"));
   const absl::Status made = MakeDirectories(Folder(root));
   if (!absl::IsPermissionDenied(made)) return Annotate(made, "keep derivations from garbage collection");
-  return absl::PermissionDeniedError(absl::StrCat("keep derivations from garbage collection: ", made.message(),
-                                                  "; hydrantd must be able to write there, or have a store of its own ([nix] store)"));
+  return absl::PermissionDeniedError(
+      absl::StrCat("keep derivations from garbage collection: ", made.message(),
+                   "; hydrantd must be able to write there, or have a store of its own ([nix] store)"));
 }
 
 absl::Status GcRoots::Keep(const std::string& root, std::string_view path) const {

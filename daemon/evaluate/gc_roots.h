@@ -1,5 +1,6 @@
-// Keeps an evaluation's derivations from garbage collection: one link each in a real folder under the store's gcroots, since
-// Nix follows no link to a folder elsewhere. A derivation keeps its inputs' derivations, so only top ones are kept.
+// Keeps an evaluation's derivations from garbage collection: one link each in a real folder under the store's
+// gcroots, since Nix follows no link to a folder elsewhere. A derivation keeps its inputs' derivations, so
+// only top ones are kept.
 #ifndef HYDRANT_DAEMON_EVALUATE_GC_ROOTS_H_
 #define HYDRANT_DAEMON_EVALUATE_GC_ROOTS_H_
 

@@ -14,7 +14,8 @@ using testing::UnorderedElementsAre;
 constexpr char kOk[] = R"(name: derivation { inherit name; system = "x86_64-linux"; builder = "/bin/sh"; })";
 
 std::string Tree(const std::string& attributes) {
-  return absl::StrCat("{ slice }: let ok = ", kOk, "; in { good = ok \"good\"; last = ok \"last\"; ", attributes, " }");
+  return absl::StrCat("{ slice }: let ok = ", kOk, "; in { good = ok \"good\"; last = ok \"last\"; ",
+                      attributes, " }");
 }
 
 std::string Id(const std::string& package) { return package + "@cuda12.9-x86_64-linux"; }
@@ -34,13 +35,13 @@ TEST(IsolationTest, EveryWayOfFailingBesideGoodOnes) {
     loops = let x = x; in x; aborts = abort "enough"; nocall = 3 4; deep = let f = n: 1 + f (n + 1); in f 0;
     nested.good3 = ok "good3"; "odd.name" = ok "odd"; notadrv = { a = 1; };)"));
   const Answers answers =
-      world.Evaluate(SmallMatrix({"good", "throws", "asserts", "types", "missing", "loops", "aborts", "nocall", "deep", "last",
-                                  "same", "nested.good3", "notadrv", "odd.name"}));
+      world.Evaluate(SmallMatrix({"good", "throws", "asserts", "types", "missing", "loops", "aborts",
+                                  "nocall", "deep", "last", "same", "nested.good3", "notadrv", "odd.name"}));
   ASSERT_TRUE(answers.status.ok()) << answers.status;
   ExpectGood(answers, {"good", "last", "same", "nested.good3", "odd.name"});
   const std::pair<const char*, const char*> expected[] = {
-      {"throws", "throw"},     {"asserts", "assertion"}, {"types", "type_error"},
-      {"loops", "recursion"},  {"aborts", "abort"},      {"missing", "missing_attribute"},
+      {"throws", "throw"},      {"asserts", "assertion"},   {"types", "type_error"},
+      {"loops", "recursion"},   {"aborts", "abort"},        {"missing", "missing_attribute"},
       {"nocall", "type_error"}, {"deep", "stack_overflow"}, {"notadrv", "not_a_derivation"}};
   for (const auto& [package, cause] : expected) {
     EXPECT_EQ(answers.Cause(Id(package)), cause) << package << ": " << answers.by_id.at(Id(package)).message;
@@ -63,31 +64,35 @@ TEST(IsolationTest, ManyThatTogetherNeedMoreThanTheBoundAreAllGood) {
       value = let held = builtins.genList (x: x + i) 400000; in (ok n) // { inherit held; drvPath = builtins.deepSeq held (ok n).drvPath; };
     }) 8);)"));
   world.options.memory = 64'000'000;
-  world.Install("nix-instantiate", "echo >>" + (world.dir / "starts") + "\n" + world.TheReal("nix-instantiate"));
-  const Answers answers =
-      world.Evaluate(SmallMatrix({"some.n0", "some.n1", "some.n2", "some.n3", "some.n4", "some.n5", "some.n6", "some.n7"}));
+  world.Install("nix-instantiate",
+                "echo >>" + (world.dir / "starts") + "\n" + world.TheReal("nix-instantiate"));
+  const Answers answers = world.Evaluate(
+      SmallMatrix({"some.n0", "some.n1", "some.n2", "some.n3", "some.n4", "some.n5", "some.n6", "some.n7"}));
   EXPECT_GT(ReadFile(world.dir / "starts")->size(), 1);
   ExpectGood(answers, {"some.n0", "some.n3", "some.n7"});
 }
 
 TEST(IsolationTest, OneThatNeverEnds) {
-  NixWorld world(Tree("endless = builtins.foldl' (a: x: builtins.foldl' (b: y: b + y) a (builtins.genList (z: z) 1000000)) 0 "
-                      "(builtins.genList (z: z) 1000000);"));
-  world.options.variant_timeout = absl::Seconds(2);
+  NixWorld world(Tree(
+      "endless = builtins.foldl' (a: x: builtins.foldl' (b: y: b + y) a (builtins.genList (z: z) 1000000)) 0 "
+      "(builtins.genList (z: z) 1000000);"));
+  world.options.variant_timeout = absl::Seconds(4);
   const Answers answers = world.Evaluate(SmallMatrix({"good", "endless", "last"}));
   ExpectGood(answers, {"good", "last"});
   EXPECT_EQ(answers.Cause(Id("endless")), "evaluator_timeout");
 }
 
 TEST(IsolationTest, OneThatTracesGarbageAndTheDriversOwnMarks) {
-  NixWorld world(Tree(R"(noisy = builtins.trace "@R {\"id\":\"x\"}" (builtins.trace (builtins.concatStringsSep ""
+  NixWorld world(
+      Tree(R"(noisy = builtins.trace "@R {\"id\":\"x\"}" (builtins.trace (builtins.concatStringsSep ""
     (builtins.genList (x: "error: out of memory ") 100000)) (builtins.trace "@Z" (ok "noisy")));)"));
   const Answers answers = world.Evaluate(SmallMatrix({"good", "noisy", "last"}));
   ExpectGood(answers, {"good", "noisy", "last"});
 }
 
 TEST(IsolationTest, ABadMetaLosesNothing) {
-  NixWorld world(Tree(R"(bad = ok "bad" // { meta = 1 + "a"; }; worse = ok "worse" // { meta.broken = let x = x; in x; };)"));
+  NixWorld world(Tree(
+      R"(bad = ok "bad" // { meta = 1 + "a"; }; worse = ok "worse" // { meta.broken = let x = x; in x; };)"));
   ExpectGood(world.Evaluate(SmallMatrix({"good", "bad", "worse", "last"})), {"good", "bad", "worse", "last"});
 }
 

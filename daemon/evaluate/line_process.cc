@@ -81,7 +81,8 @@ void MakeNonBlocking(UniqueFd& fd) { fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_
 
 }  // namespace
 
-absl::StatusOr<LineProcessEnd> RunLineProcess(const LineProcess& process, const std::function<bool(std::string_view)>& take,
+absl::StatusOr<LineProcessEnd> RunLineProcess(const LineProcess& process,
+                                              const std::function<bool(std::string_view)>& take,
                                               const std::function<bool()>& stop) {
   const UniqueFd nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
   Subprocess::Options options{.argv = process.argv, .env = process.env, .clear_env = true};
@@ -95,7 +96,8 @@ absl::StatusOr<LineProcessEnd> RunLineProcess(const LineProcess& process, const 
   std::string_view input = process.input;
   absl::Time last_of_use = absl::Now();
   while (true) {
-    // Asked before the pipe is emptied, so that nothing written before the end is lost. A grandchild may keep it open.
+    // Asked before the pipe is emptied, so that nothing written before the end is lost. A grandchild may keep
+    // it open.
     const bool ended = child->WaitFor(absl::ZeroDuration()).has_value();
     Feed(child->stdin_fd(), input);
     bool more = true;

@@ -1,5 +1,5 @@
-// Runs a child and hands over its standard error line by line, with bounds on what it may say and for how long it may say
-// nothing of use. Knows nothing of what the lines mean.
+// Runs a child and hands over its standard error line by line, with bounds on what it may say and for how
+// long it may say nothing of use. Knows nothing of what the lines mean.
 #ifndef HYDRANT_DAEMON_EVALUATE_LINE_PROCESS_H_
 #define HYDRANT_DAEMON_EVALUATE_LINE_PROCESS_H_
 
@@ -32,9 +32,10 @@ struct LineProcessEnd {
   ExitStatus status;
 };
 
-// `take` tells whether a line is of use. `stop` is asked several times a second; then, as when patience ends, the group gets
-// SIGTERM and after two seconds SIGKILL. NotFound: no such program.
-absl::StatusOr<LineProcessEnd> RunLineProcess(const LineProcess& process, const std::function<bool(std::string_view)>& take,
+// `take` tells whether a line is of use. `stop` is asked several times a second; then, as when patience ends,
+// the group gets SIGTERM and after two seconds SIGKILL. NotFound: no such program.
+absl::StatusOr<LineProcessEnd> RunLineProcess(const LineProcess& process,
+                                              const std::function<bool(std::string_view)>& take,
                                               const std::function<bool()>& stop);
 
 }  // namespace hydrant

@@ -17,11 +17,14 @@ struct Told {
   LineProcessEnd end;
 };
 
-Told Shell(const std::string& script, absl::Duration patience = absl::Minutes(1), bool of_use = true,
-           const std::string& input = "", const std::function<bool()>& stop = [] { return false; }) {
+Told Shell(
+    const std::string& script, absl::Duration patience = absl::Minutes(1), bool of_use = true,
+    const std::string& input = "", const std::function<bool()>& stop = [] { return false; }) {
   Told told;
-  const LineProcess process{
-      .argv = {"/bin/sh", "-c", script}, .env = {{"PATH", "/usr/bin:/bin"}}, .input = input, .patience = patience};
+  const LineProcess process{.argv = {"/bin/sh", "-c", script},
+                            .env = {{"PATH", "/usr/bin:/bin"}},
+                            .input = input,
+                            .patience = patience};
   const auto take = [&](std::string_view line) {
     told.lines.emplace_back(line);
     return of_use;
@@ -45,11 +48,13 @@ TEST(LineProcessTest, ItSeesNothingOfOurEnvironment) {
 }
 
 TEST(LineProcessTest, InputLargerThanAPipe) {
-  EXPECT_THAT(Shell("wc -c >&2", absl::Minutes(1), true, std::string(1'000'000, 'x')).lines, ElementsAre("1000000"));
+  EXPECT_THAT(Shell("wc -c >&2", absl::Minutes(1), true, std::string(1'000'000, 'x')).lines,
+              ElementsAre("1000000"));
 }
 
 TEST(LineProcessTest, InputThatNobodyReads) {
-  EXPECT_EQ(Shell("exec <&-; exit 0", absl::Minutes(1), true, std::string(1'000'000, 'x')).end.status.code, 0);
+  EXPECT_EQ(Shell("exec <&-; exit 0", absl::Minutes(1), true, std::string(1'000'000, 'x')).end.status.code,
+            0);
 }
 
 TEST(LineProcessTest, ALineIsCutWhereItIsTooLong) {
@@ -79,7 +84,8 @@ TEST(LineProcessTest, AGrandchildThatKeepsThePipeHoldsNobodyUp) {
 
 TEST(LineProcessTest, NoSuchProgramIsNotFound) {
   const LineProcess process{.argv = {"no-such-program"}, .patience = absl::Minutes(1)};
-  const auto end = RunLineProcess(process, [](std::string_view) { return true; }, [] { return false; });
+  const auto end = RunLineProcess(
+      process, [](std::string_view) { return true; }, [] { return false; });
   EXPECT_TRUE(absl::IsNotFound(end.status()));
 }
 

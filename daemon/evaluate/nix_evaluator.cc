@@ -21,7 +21,8 @@
 namespace hydrant {
 namespace {
 
-constexpr char kNoNix[] = "Nix is not installed: there is no nix-instantiate in PATH (deploy/install-deps installs it)";
+constexpr char kNoNix[] =
+    "Nix is not installed: there is no nix-instantiate in PATH (deploy/install-deps installs it)";
 
 // A folder of one evaluation, gone with the object.
 class RunFolder {
@@ -59,15 +60,16 @@ absl::StatusOr<std::string> RecipeOf(const NixpkgsSpec& nixpkgs, const std::stri
   }
   const std::vector<std::string> names = BuiltInRecipes();
   if (std::find(names.begin(), names.end(), nixpkgs.recipe) != names.end()) return nixpkgs.recipe;
-  return absl::InvalidArgumentError(absl::StrCat("[nixpkgs] recipe = \"", nixpkgs.recipe,
-                                                 "\": this version has no such recipe; it has ", absl::StrJoin(names, ", "),
-                                                 " and takes a .nix file of your own"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("[nixpkgs] recipe = \"", nixpkgs.recipe, "\": this version has no such recipe; it has ",
+                   absl::StrJoin(names, ", "), " and takes a .nix file of your own"));
 }
 
 absl::Status CheckTree(const std::string& tree) {
   struct stat status;
   if (stat(tree.c_str(), &status) != 0) return ErrnoStatus(errno, "source tree " + tree);
-  if (!S_ISDIR(status.st_mode)) return absl::InvalidArgumentError(absl::StrCat("source tree ", tree, ": not a folder"));
+  if (!S_ISDIR(status.st_mode))
+    return absl::InvalidArgumentError(absl::StrCat("source tree ", tree, ": not a folder"));
   return absl::OkStatus();
 }
 
@@ -103,15 +105,18 @@ absl::StatusOr<std::unique_ptr<NixEvaluator>> NixEvaluator::Open(Options options
     HYDRANT_RETURN_IF_ERROR(MakeDirectories(folder + needed, 0700));
   }
   for (const DriverFile& file : DriverFiles()) {
-    HYDRANT_RETURN_IF_ERROR(WriteFileAtomically(absl::StrCat(folder, "/driver/", AbslView(file.path)), file.text));
+    HYDRANT_RETURN_IF_ERROR(
+        WriteFileAtomically(absl::StrCat(folder, "/driver/", AbslView(file.path)), file.text));
   }
   return std::unique_ptr<NixEvaluator>(new NixEvaluator(std::move(options)));
 }
 
-absl::Status NixEvaluator::Evaluate(const EvaluationInput& input, const std::function<void(std::vector<Outcome>)>& take,
+absl::Status NixEvaluator::Evaluate(const EvaluationInput& input,
+                                    const std::function<void(std::vector<Outcome>)>& take,
                                     const std::atomic<bool>& cancelled) {
   HYDRANT_RETURN_IF_ERROR(CheckTree(input.tree));
-  HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> folder, RunFolder::Make(options_.nix.folder + "/runs"));
+  HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> folder,
+                           RunFolder::Make(options_.nix.folder + "/runs"));
   HYDRANT_ASSIGN_OR_RETURN(const std::vector<DriverRequest> slices, Slices(input, folder->path()));
   HYDRANT_RETURN_IF_ERROR(PrepareStore());
   HYDRANT_RETURN_IF_ERROR(roots_.Open(input.root));
@@ -133,19 +138,21 @@ void NixEvaluator::Release(const std::string& root) { roots_.Release(root); }
 absl::Status NixEvaluator::PrepareStore() {
   MutexLock lock(mu_);
   if (store_ready_) return absl::OkStatus();
-  const auto done = Run({.argv = {"nix-store", "--init"}, .env = CommandEnvironment(options_.nix), .clear_env = true});
+  const auto done =
+      Run({.argv = {"nix-store", "--init"}, .env = CommandEnvironment(options_.nix), .clear_env = true});
   if (absl::IsNotFound(done.status())) return absl::FailedPreconditionError(kNoNix);
   if (!done.ok()) return done.status();
   if (!done->status.ok()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("open the Nix store of ", options_.nix.store_root.empty() ? "this machine" : options_.nix.store_root, ": ",
-                     PrintableText(ClassifyEvaluation(done->err).message)));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "open the Nix store of ", options_.nix.store_root.empty() ? "this machine" : options_.nix.store_root,
+        ": ", PrintableText(ClassifyEvaluation(done->err).message)));
   }
   store_ready_ = true;
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<DriverRequest>> NixEvaluator::Slices(const EvaluationInput& input, const std::string& folder) const {
+absl::StatusOr<std::vector<DriverRequest>> NixEvaluator::Slices(const EvaluationInput& input,
+                                                                const std::string& folder) const {
   const NixpkgsSpec& nixpkgs = input.matrix.nixpkgs;
   DriverRequest common{.tree = input.tree, .config_json = nixpkgs.config_json, .allow = nixpkgs.allow};
   HYDRANT_ASSIGN_OR_RETURN(common.recipe, RecipeOf(nixpkgs, folder));
@@ -168,8 +175,8 @@ absl::StatusOr<std::vector<DriverRequest>> NixEvaluator::Slices(const Evaluation
   return result;
 }
 
-void NixEvaluator::Work(const EvaluationInput& input, const std::string& folder, const std::vector<DriverRequest>& slices,
-                        Shared& shared) const {
+void NixEvaluator::Work(const EvaluationInput& input, const std::string& folder,
+                        const std::vector<DriverRequest>& slices, Shared& shared) const {
   while (!shared.stopped()) {
     const size_t index = shared.next_slice++;
     if (index >= slices.size()) return;
@@ -185,15 +192,17 @@ void NixEvaluator::Work(const EvaluationInput& input, const std::string& folder,
   }
 }
 
-absl::StatusOr<std::vector<Outcome>> NixEvaluator::EvaluateSlice(const EvaluationInput& input, const std::string& file,
+absl::StatusOr<std::vector<Outcome>> NixEvaluator::EvaluateSlice(const EvaluationInput& input,
+                                                                 const std::string& file,
                                                                  const DriverRequest& slice,
                                                                  const std::function<bool()>& stop) const {
-  SliceEvaluation::Options options{.env = CommandEnvironment(options_.nix),
-                                   .driver = options_.nix.folder + "/driver/driver.nix",
-                                   .input = file,
-                                   .bounds = {.memory = options_.memory, .patience = options_.variant_timeout},
-                                   .ifd = input.matrix.nixpkgs.ifd,
-                                   .stop = stop};
+  SliceEvaluation::Options options{
+      .env = CommandEnvironment(options_.nix),
+      .driver = options_.nix.folder + "/driver/driver.nix",
+      .input = file,
+      .bounds = {.memory = options_.memory, .patience = options_.variant_timeout},
+      .ifd = input.matrix.nixpkgs.ifd,
+      .stop = stop};
   if (options_.memory > 0) options.env["GC_MAXIMUM_HEAP_SIZE"] = absl::StrCat(options_.memory);
   options.keep = [&](const std::string& derivation) { return roots_.Keep(input.root, derivation); };
   auto outcomes = SliceEvaluation(std::move(options), slice).Evaluate();

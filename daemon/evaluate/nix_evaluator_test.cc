@@ -30,7 +30,8 @@ TEST(NixEvaluatorTest, GarbageCollectionTakesADerivationOnlyAfterItsRelease) {
   const std::string derivation = world.Evaluate(SmallMatrix({"good"})).by_id.begin()->second.derivation;
   const std::string file = world.options.nix.store_root + derivation;
   const auto collect = [&] {
-    return hydrant::Run({.argv = {"nix-store", "--gc"}, .env = CommandEnvironment(world.options.nix), .clear_env = true});
+    return hydrant::Run(
+        {.argv = {"nix-store", "--gc"}, .env = CommandEnvironment(world.options.nix), .clear_env = true});
   };
   ASSERT_TRUE(collect()->status.ok());
   EXPECT_TRUE(FileExists(file));
@@ -83,10 +84,12 @@ TEST(NixEvaluatorTest, AnEvaluatorThatPrintsGarbageIsUnknownWithItsLastWords) {
 
 TEST(NixEvaluatorTest, AnEvaluatorThatIsKilledOnceTriesAgain) {
   NixWorld world(kTree);
-  world.Install("nix-instantiate",
-          "if mkdir " + (world.dir / "once") + " 2>/dev/null; then kill -9 $$; fi\n" + world.TheReal("nix-instantiate"));
+  world.Install("nix-instantiate", "if mkdir " + (world.dir / "once") +
+                                       " 2>/dev/null; then kill -9 $$; fi\n" +
+                                       world.TheReal("nix-instantiate"));
   const Answers answers = world.Evaluate(SmallMatrix({"good", "last"}));
-  for (const auto& [id, outcome] : answers.by_id) EXPECT_EQ(outcome.cause, Cause::kNone) << id << ": " << outcome.message;
+  for (const auto& [id, outcome] : answers.by_id)
+    EXPECT_EQ(outcome.cause, Cause::kNone) << id << ": " << outcome.message;
 }
 
 TEST(NixEvaluatorTest, AnEvaluatorThatIsAlwaysKilledIsOutOfMemory) {
@@ -94,7 +97,8 @@ TEST(NixEvaluatorTest, AnEvaluatorThatIsAlwaysKilledIsOutOfMemory) {
   world.Install("nix-instantiate", "kill -9 $$");
   const Answers answers = world.Evaluate(SmallMatrix({"good", "last"}));
   ASSERT_TRUE(answers.status.ok()) << answers.status;
-  for (const auto& [id, outcome] : answers.by_id) EXPECT_EQ(outcome.cause, Cause::kEvaluatorOutOfMemory) << id;
+  for (const auto& [id, outcome] : answers.by_id)
+    EXPECT_EQ(outcome.cause, Cause::kEvaluatorOutOfMemory) << id;
 }
 
 TEST(NixEvaluatorTest, ARefusalWhoseWordsCannotBeHadIsStillARefusal) {
@@ -105,7 +109,8 @@ TEST(NixEvaluatorTest, ARefusalWhoseWordsCannotBeHadIsStillARefusal) {
 }
 
 TEST(NixEvaluatorTest, ImportFromDerivationBuildsWhereItIsAllowed) {
-  NixWorld world(R"({ slice }: import (derivation { name = "set"; system = slice.system; builder = "/bin/sh"; args = [ "-c" ''
+  NixWorld world(
+      R"({ slice }: import (derivation { name = "set"; system = slice.system; builder = "/bin/sh"; args = [ "-c" ''
     echo '{ made = derivation { name = "made"; system = "x86_64-linux"; builder = "/bin/sh"; }; }' > $out'' ]; }))");
   world.options.nix.more_config = "sandbox-paths = /bin/sh=/bin/busybox\n";
   Matrix matrix = SmallMatrix({"made"});

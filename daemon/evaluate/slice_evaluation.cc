@@ -15,7 +15,8 @@ namespace {
 Classified ClassifyCaught(std::string_view words) {
   Classified caught = ClassifyEvaluation(words);
   if (IsEvaluatorDeath(caught.cause)) caught.cause = Cause::kThrow;
-  if (caught.message.empty()) caught.message = "refused by a throw or an assertion whose words could not be had";
+  if (caught.message.empty())
+    caught.message = "refused by a throw or an assertion whose words could not be had";
   caught.message = PrintableText(caught.message);
   return caught;
 }
@@ -45,8 +46,8 @@ absl::StatusOr<std::vector<Outcome>> SliceEvaluation::Evaluate() {
 absl::StatusOr<LineProcessEnd> SliceEvaluation::RunDriver(DriverTranscript& transcript) {
   HYDRANT_RETURN_IF_ERROR(WriteFileAtomically(options_.input, DriverInput(request_, remaining_)));
   LineProcess process{.argv = {"nix-instantiate", "--eval", "--strict", "--read-write-mode", "--option",
-                               "allow-import-from-derivation", options_.ifd ? "true" : "false", "--argstr", "input",
-                               options_.input, "-A", "run", options_.driver},
+                               "allow-import-from-derivation", options_.ifd ? "true" : "false", "--argstr",
+                               "input", options_.input, "-A", "run", options_.driver},
                       .env = options_.env,
                       .patience = options_.bounds.patience};
   absl::Status kept;
@@ -100,7 +101,8 @@ void SliceEvaluation::SettleReports(const DriverTranscript& transcript, size_t c
 
 void SliceEvaluation::Drop(size_t count) { remaining_.erase(remaining_.begin(), remaining_.begin() + count); }
 
-// Those before it in its process may have been at fault, so then it comes first in the next; as the first it has one more try.
+// Those before it in its process may have been at fault, so then it comes first in the next; as the first it
+// has one more try.
 bool SliceEvaluation::Retries(const Death& death, const DriverName& name, bool first_of_process) {
   return death.worth_a_retry && (!first_of_process || retried_.insert(name.variant).second);
 }

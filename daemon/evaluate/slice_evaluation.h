@@ -1,5 +1,6 @@
-// One slice: each of its names gets an outcome, whatever the others do. Processes are started until each has: a name at which
-// one dies is charged with it, and those after it go into the next. Knows nothing of other slices.
+// One slice: each of its names gets an outcome, whatever the others do. Processes are started until each has:
+// a name at which one dies is charged with it, and those after it go into the next. Knows nothing of other
+// slices.
 #ifndef HYDRANT_DAEMON_EVALUATE_SLICE_EVALUATION_H_
 #define HYDRANT_DAEMON_EVALUATE_SLICE_EVALUATION_H_
 

@@ -16,21 +16,16 @@ struct Row {
 
 // Every arrow of the drawing in daemon/README.md; what is not here cannot happen.
 constexpr Row kTable[] = {
-    {S::kWanted, E::kInputsStaged, S::kReady},
-    {S::kWanted, E::kInputsGone, S::kSkipped},
-    {S::kReady, E::kGranted, S::kRunning},
-    {S::kReady, E::kInputsGone, S::kSkipped},
-    {S::kRunning, E::kPassed, S::kPassed},
-    {S::kRunning, E::kFailed, S::kFailed},
-    {S::kRunning, E::kFailedByFarm, S::kReady},
-    {S::kRunning, E::kInputsGone, S::kSkipped},
-    {S::kPassed, E::kRetried, S::kWanted},
-    {S::kFailed, E::kRetried, S::kWanted},
+    {S::kWanted, E::kInputsStaged, S::kReady},  {S::kWanted, E::kInputsGone, S::kSkipped},
+    {S::kReady, E::kGranted, S::kRunning},      {S::kReady, E::kInputsGone, S::kSkipped},
+    {S::kRunning, E::kPassed, S::kPassed},      {S::kRunning, E::kFailed, S::kFailed},
+    {S::kRunning, E::kFailedByFarm, S::kReady}, {S::kRunning, E::kInputsGone, S::kSkipped},
+    {S::kPassed, E::kRetried, S::kWanted},      {S::kFailed, E::kRetried, S::kWanted},
     {S::kSkipped, E::kRetried, S::kWanted},
 };
 
 constexpr std::array<std::string_view, kCheckStateCount> kNames = {"wanted", "ready",  "running",
-                                                                  "passed", "failed", "skipped"};
+                                                                   "passed", "failed", "skipped"};
 
 }  // namespace
 
@@ -41,9 +36,7 @@ std::optional<CheckState> NextCheckState(CheckState state, CheckEvent event) {
   return std::nullopt;
 }
 
-bool IsFinal(CheckState state) {
-  return state == S::kPassed || state == S::kFailed || state == S::kSkipped;
-}
+bool IsFinal(CheckState state) { return state == S::kPassed || state == S::kFailed || state == S::kSkipped; }
 
 std::string_view CheckStateName(CheckState state) { return kNames[static_cast<size_t>(state)]; }
 

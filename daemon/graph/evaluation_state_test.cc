@@ -7,8 +7,8 @@
 namespace hydrant {
 namespace {
 
-constexpr const char* kEvents[kEvaluationEventCount] = {"begun",  "interrupted", "all_known", "settled", "settled_incomplete",
-                                                        "failed", "cancelled",   "reopened"};
+constexpr const char* kEvents[kEvaluationEventCount] = {
+    "begun", "interrupted", "all_known", "settled", "settled_incomplete", "failed", "cancelled", "reopened"};
 
 std::string DrawTable() {
   std::string drawn = "\n";

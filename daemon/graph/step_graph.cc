@@ -76,9 +76,11 @@ void StepGraph::LinkLateDependents(StepId step) {
   pruned_.erase(found);
 }
 
-absl::StatusOr<std::vector<const StepSpec*>> StepGraph::NewInputsFirst(const std::vector<StepSpec>& specs) const {
+absl::StatusOr<std::vector<const StepSpec*>> StepGraph::NewInputsFirst(
+    const std::vector<StepSpec>& specs) const {
   absl::flat_hash_map<absl::string_view, const StepSpec*> fresh;
-  bool late = false;  // a step of the graph has a new one as its input: then a cycle may run through the graph
+  bool late =
+      false;  // a step of the graph has a new one as its input: then a cycle may run through the graph
   for (const StepSpec& spec : specs) {
     if (by_derivation_.contains(spec.derivation)) continue;
     fresh.emplace(spec.derivation, &spec);
@@ -115,8 +117,9 @@ absl::StatusOr<std::vector<const StepSpec*>> StepGraph::NewInputsFirst(const std
       if (is_new) {
         path.push_back({input});
       } else if (!entry->second) {
-        return absl::InvalidArgumentError(absl::StrCat("derivations need one another in a circle: ", input->derivation,
-                                                       " is an input of itself through ", visit.spec->derivation));
+        return absl::InvalidArgumentError(
+            absl::StrCat("derivations need one another in a circle: ", input->derivation,
+                         " is an input of itself through ", visit.spec->derivation));
       }
     }
   }

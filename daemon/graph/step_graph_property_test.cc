@@ -1,4 +1,5 @@
-// Random graphs and random events against a model that works every state out anew from what happened to each step itself.
+// Random graphs and random events against a model that works every state out anew from what happened to each
+// step itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +30,8 @@ class RandomGraph {
       StepSpec spec;
       const int number = static_cast<int>(own_.size());
       spec.derivation = spec.name = "d" + std::to_string(number);
-      for (int j = Pick(4); number > 0 && j > 0; --j) spec.inputs.push_back("d" + std::to_string(Pick(number)));
+      for (int j = Pick(4); number > 0 && j > 0; --j)
+        spec.inputs.push_back("d" + std::to_string(Pick(number)));
       own_.push_back(std::nullopt);
       inputs_.push_back(spec.inputs);
       specs.push_back(spec);
@@ -107,7 +109,8 @@ class RandomGraph {
     EXPECT_EQ(chain.back(), graph.detail(step).root);
     const StepState root = graph.state(*graph.Find(chain.back()));
     EXPECT_TRUE(root == StepState::kFailed || root == StepState::kCancelled);
-    EXPECT_EQ(graph.detail(step).cause, root == StepState::kFailed ? Cause::kDependencyFailed : Cause::kCancelled);
+    EXPECT_EQ(graph.detail(step).cause,
+              root == StepState::kFailed ? Cause::kDependencyFailed : Cause::kCancelled);
   }
 
   StepGraph graph;
@@ -153,7 +156,8 @@ TEST(StepGraphPropertyTest, AStepIsWantedExactlyWhenAWantedRootReachesIt) {
       }
       const std::vector<StepId> reached = random.graph.InputsFirst(wanted_roots);
       for (StepId s = 0; s < size; ++s) {
-        ASSERT_EQ(random.graph.wanted(s), std::count(reached.begin(), reached.end(), s) == 1) << "seed " << seed;
+        ASSERT_EQ(random.graph.wanted(s), std::count(reached.begin(), reached.end(), s) == 1)
+            << "seed " << seed;
       }
     }
   }

@@ -92,8 +92,9 @@ TEST_F(StepGraphTest, AStepHeldByACacheIsSucceededFromTheStart) {
 TEST_F(StepGraphTest, AFailureReachesAllDependentsWithItsRoot) {
   Add("flax: jax\n jax: jaxlib\n jaxlib\n");
   Happen("jaxlib", StepEvent::kGranted);
-  EXPECT_EQ(Happen("jaxlib", StepEvent::kFailedForGood, {.cause = Cause::kBuilderFailed, .message = "no nvcc"}),
-            "jaxlib: running -> failed\njax: blocked -> dependency_failed\nflax: blocked -> dependency_failed\n");
+  EXPECT_EQ(
+      Happen("jaxlib", StepEvent::kFailedForGood, {.cause = Cause::kBuilderFailed, .message = "no nvcc"}),
+      "jaxlib: running -> failed\njax: blocked -> dependency_failed\nflax: blocked -> dependency_failed\n");
   const StepDetail& flax = graph_.detail(Id("flax"));
   EXPECT_EQ(flax.root, "jaxlib");
   EXPECT_EQ(flax.cause, Cause::kDependencyFailed);
@@ -112,8 +113,9 @@ TEST_F(StepGraphTest, ANewDependentOfAFailedStepFailsAtOnce) {
 TEST_F(StepGraphTest, ARetryTakesBackTheFailureOfDependents) {
   Add("flax: jax\n jax: jaxlib\n jaxlib\n");
   Fail("jaxlib");
-  EXPECT_EQ(Happen("jaxlib", StepEvent::kRetriedReady),
-            "jaxlib: failed -> ready\njax: dependency_failed -> blocked\nflax: dependency_failed -> blocked\n");
+  EXPECT_EQ(
+      Happen("jaxlib", StepEvent::kRetriedReady),
+      "jaxlib: failed -> ready\njax: dependency_failed -> blocked\nflax: dependency_failed -> blocked\n");
   EXPECT_EQ(graph_.detail(Id("flax")).root, "");
 }
 
@@ -159,7 +161,8 @@ TEST_F(StepGraphTest, SeveralRetriesArePlannedTogether) {
 TEST_F(StepGraphTest, AFailedStepThatACacheGotMeanwhileFreesItsDependents) {
   Add("jax: jaxlib\n jaxlib\n");
   Fail("jaxlib");
-  EXPECT_EQ(Happen("jaxlib", StepEvent::kFoundInCache), "jaxlib: failed -> succeeded\njax: dependency_failed -> ready\n");
+  EXPECT_EQ(Happen("jaxlib", StepEvent::kFoundInCache),
+            "jaxlib: failed -> succeeded\njax: dependency_failed -> ready\n");
 }
 
 TEST_F(StepGraphTest, WantedDependentsOfACancelledStepFailAndUnwantedAreCancelled) {
@@ -187,10 +190,12 @@ TEST_F(StepGraphTest, ACancelledClosureIsWantedAgainInputsFirst) {
   Add("flax: jax\n jax: jaxlib\n jaxlib\n");
   for (const char* name : {"flax", "jax", "jaxlib"}) Happen(name, StepEvent::kCancelled);
   std::vector<StepHappening> wanted;
-  for (const StepId step : graph_.InputsFirst({Id("flax")})) wanted.push_back({step, StepEvent::kRetriedReady, {}});
+  for (const StepId step : graph_.InputsFirst({Id("flax")}))
+    wanted.push_back({step, StepEvent::kRetriedReady, {}});
   const auto moves = graph_.PlanAll(wanted);
   ASSERT_TRUE(moves.ok());
-  EXPECT_EQ(Draw(*moves), "jaxlib: cancelled -> ready\njax: cancelled -> blocked\nflax: cancelled -> blocked\n");
+  EXPECT_EQ(Draw(*moves),
+            "jaxlib: cancelled -> ready\njax: cancelled -> blocked\nflax: cancelled -> blocked\n");
 }
 
 TEST_F(StepGraphTest, ACancelledStepWantedAgainBesideAFailedInputIsDependencyFailed) {
@@ -215,7 +220,8 @@ TEST_F(StepGraphTest, BackoffsComeDueInTheirTime) {
 
 TEST_F(StepGraphTest, AWorkersWordThatTheTableRefusesMovesNothing) {
   Add("torch: cuda\n cuda\n");
-  EXPECT_THAT(Happen("torch", StepEvent::kOutputsVerified), AllOf(HasSubstr("torch is blocked"), HasSubstr("outputs_verified")));
+  EXPECT_THAT(Happen("torch", StepEvent::kOutputsVerified),
+              AllOf(HasSubstr("torch is blocked"), HasSubstr("outputs_verified")));
   EXPECT_EQ(State("torch"), "blocked");
 }
 
@@ -228,7 +234,8 @@ TEST_F(StepGraphTest, AnOvertakenPlanIsRefusedWhole) {
 }
 
 TEST_F(StepGraphTest, ACircleIsRefusedAndNothingIsAdded) {
-  EXPECT_EQ(graph_.Add(Specs("a: b\n b: c\n c: a\n d\n"), {}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(graph_.Add(Specs("a: b\n b: c\n c: a\n d\n"), {}).status().code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(graph_.size(), 0u);
 }
 
@@ -250,9 +257,9 @@ TEST_F(StepGraphTest, APrunedInputThatIsAddedLaterIsWaitedForByWhatIsBlocked) {
 
 TEST_F(StepGraphTest, RestoredStatesThatDoNotFitTogetherOweMoves) {
   Add("torch: cuda\n jax: jaxlib\n cuda\n jaxlib\n", {{"torch", {StepState::kBlocked, {}}},
-                                                     {"jax", {StepState::kBlocked, {}}},
-                                                     {"cuda", {StepState::kSucceeded, {}}},
-                                                     {"jaxlib", {StepState::kFailed, {}}}});
+                                                      {"jax", {StepState::kBlocked, {}}},
+                                                      {"cuda", {StepState::kSucceeded, {}}},
+                                                      {"jaxlib", {StepState::kFailed, {}}}});
   const std::vector<StepMove> owed = graph_.Owed();
   ASSERT_EQ(graph_.Apply(owed), absl::OkStatus());
   EXPECT_EQ(State("torch"), "ready");

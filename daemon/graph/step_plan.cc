@@ -78,7 +78,8 @@ absl::Status StepPlanner::Happen(StepId step, StepEvent event, StepDetail detail
 absl::Status StepPlanner::Choose(StepId step, StepEvent& event, StepDetail& detail) {
   const Shadow& now = At(step);
   const bool retried = event == StepEvent::kRetriedReady || event == StepEvent::kRetriedBlocked;
-  if (event == StepEvent::kInputsSucceeded && now.waiting > 0) return Refusal(step, "an input has not succeeded");
+  if (event == StepEvent::kInputsSucceeded && now.waiting > 0)
+    return Refusal(step, "an input has not succeeded");
   if (event == StepEvent::kInputFailed) {
     if (now.dead == 0) return Refusal(step, "no input of it failed");
     if (detail.root.empty()) Blame(step, "", detail);
@@ -170,10 +171,12 @@ absl::Status StepPlanner::Replay(const std::vector<StepMove>& moves) {
   for (const StepMove& move : moves) {
     const Shadow& now = At(move.step);
     if (now.state != move.from) {
-      return Refusal(move.step, absl::StrCat("a move from ", std::string(StepStateName(move.from)), " was overtaken"));
+      return Refusal(move.step,
+                     absl::StrCat("a move from ", std::string(StepStateName(move.from)), " was overtaken"));
     }
-    const bool fits = HasArrow(move.from, move.to) && (move.to != StepState::kBlocked || now.dead == 0) &&
-                      (move.to != StepState::kReady || move.from == StepState::kBackingOff || now.waiting == 0);
+    const bool fits =
+        HasArrow(move.from, move.to) && (move.to != StepState::kBlocked || now.dead == 0) &&
+        (move.to != StepState::kReady || move.from == StepState::kBackingOff || now.waiting == 0);
     if (!fits) {
       return Refusal(move.step, absl::StrCat("it cannot become ", std::string(StepStateName(move.to))));
     }

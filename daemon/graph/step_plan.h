@@ -1,5 +1,5 @@
-// What follows from what happens to steps, worked out on a copy of only those that it touches. StepGraph's own; it knows
-// nothing that the graph does not.
+// What follows from what happens to steps, worked out on a copy of only those that it touches. StepGraph's
+// own; it knows nothing that the graph does not.
 #ifndef HYDRANT_DAEMON_GRAPH_STEP_PLAN_H_
 #define HYDRANT_DAEMON_GRAPH_STEP_PLAN_H_
 
@@ -24,7 +24,8 @@ class StepPlanner {
  public:
   explicit StepPlanner(const StepGraph& graph) : graph_(graph) {}
 
-  // The event and all that follows. FailedPrecondition as StepGraph::Plan; the planner is then of no further use.
+  // The event and all that follows. FailedPrecondition as StepGraph::Plan; the planner is then of no further
+  // use.
   absl::Status Happen(StepId step, StepEvent event, StepDetail detail);
   // What `step` owes by the states as they are.
   void Settle(StepId step);

@@ -54,12 +54,13 @@ constexpr Row kTable[] = {
 };
 
 constexpr std::array<std::string_view, kStepStateCount> kStateNames = {
-    "blocked", "ready",  "running",   "built",            "succeeded",
-    "backing_off", "failed", "cancelled", "dependency_failed"};
+    "blocked", "ready",     "running",          "built", "succeeded", "backing_off",
+    "failed",  "cancelled", "dependency_failed"};
 
 constexpr std::array<std::string_view, kStepEventCount> kEventNames = {
-    "inputs_succeeded", "found_in_cache",  "granted",      "outputs_verified", "staged",        "failed_by_farm",
-    "failed_for_good",  "backoff_over",    "input_failed", "cancelled",        "retried_ready", "retried_blocked"};
+    "inputs_succeeded", "found_in_cache", "granted",         "outputs_verified",
+    "staged",           "failed_by_farm", "failed_for_good", "backoff_over",
+    "input_failed",     "cancelled",      "retried_ready",   "retried_blocked"};
 
 }  // namespace
 
@@ -71,7 +72,8 @@ std::optional<StepState> NextStepState(StepState state, StepEvent event) {
 }
 
 bool IsFinal(StepState state) {
-  return state == S::kSucceeded || state == S::kFailed || state == S::kCancelled || state == S::kDependencyFailed;
+  return state == S::kSucceeded || state == S::kFailed || state == S::kCancelled ||
+         state == S::kDependencyFailed;
 }
 
 std::string_view StepStateName(StepState state) { return kStateNames[static_cast<size_t>(state)]; }

@@ -8,22 +8,26 @@
 namespace hydrant {
 namespace {
 
-constexpr std::array<std::string_view, 5> kStageNames = {"leased", "fetching", "building", "pushing", "ended"};
+constexpr std::array<std::string_view, 5> kStageNames = {"leased", "fetching", "building", "pushing",
+                                                         "ended"};
 
 std::string Describe(const AttemptSubject& subject) {
-  return subject.check.empty() ? absl::StrCat("step ", subject.derivation) : absl::StrCat("check ", subject.check);
+  return subject.check.empty() ? absl::StrCat("step ", subject.derivation)
+                               : absl::StrCat("check ", subject.check);
 }
 
 std::string Describe(AttemptId attempt) { return absl::StrCat("a", attempt.value); }
 
 absl::Status CheckComplete(const Lease& lease) {
-  if (!lease.attempt || !lease.token) return absl::InvalidArgumentError("a lease needs an attempt and a token");
+  if (!lease.attempt || !lease.token)
+    return absl::InvalidArgumentError("a lease needs an attempt and a token");
   if (lease.subject.derivation.empty() == lease.subject.check.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the lease of attempt ", Describe(lease.attempt), " must be of a step or of a check, one of them"));
+    return absl::InvalidArgumentError(absl::StrCat("the lease of attempt ", Describe(lease.attempt),
+                                                   " must be of a step or of a check, one of them"));
   }
   if (lease.worker.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("the lease of attempt ", Describe(lease.attempt), " has no worker"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the lease of attempt ", Describe(lease.attempt), " has no worker"));
   }
   return absl::OkStatus();
 }
@@ -45,14 +49,14 @@ absl::Status LeaseTable::Grant(Lease lease) {
     return absl::AlreadyExistsError(absl::StrCat("attempt ", Describe(lease.attempt), " has a lease"));
   }
   if (const Lease* other = FindSubject(lease.subject); other != nullptr) {
-    return absl::AlreadyExistsError(absl::StrCat(Describe(lease.subject), " is leased to ", other->worker, " as attempt ",
-                                                 Describe(other->attempt)));
+    return absl::AlreadyExistsError(absl::StrCat(Describe(lease.subject), " is leased to ", other->worker,
+                                                 " as attempt ", Describe(other->attempt)));
   }
   if (!lease.gpu_uuid.empty()) {
     for (const auto& [attempt, other] : leases_) {
       if (other.worker == lease.worker && other.gpu_uuid == lease.gpu_uuid) {
-        return absl::AlreadyExistsError(
-            absl::StrCat("GPU ", lease.gpu_uuid, " of ", lease.worker, " is taken by attempt ", Describe(attempt)));
+        return absl::AlreadyExistsError(absl::StrCat("GPU ", lease.gpu_uuid, " of ", lease.worker,
+                                                     " is taken by attempt ", Describe(attempt)));
       }
     }
   }
@@ -69,10 +73,12 @@ absl::Status LeaseTable::Adopt(Lease lease, absl::Time now) {
 absl::StatusOr<const Lease*> LeaseTable::Check(AttemptId attempt, LeaseToken token) const {
   const Lease* lease = Find(attempt);
   if (lease == nullptr) {
-    return absl::NotFoundError(absl::StrCat("attempt ", Describe(attempt), " has no lease: it ended or expired"));
+    return absl::NotFoundError(
+        absl::StrCat("attempt ", Describe(attempt), " has no lease: it ended or expired"));
   }
   if (lease->token != token) {
-    return absl::AbortedError(absl::StrCat("token ", token.value, " of attempt ", Describe(attempt), " is not the current one"));
+    return absl::AbortedError(
+        absl::StrCat("token ", token.value, " of attempt ", Describe(attempt), " is not the current one"));
   }
   return lease;
 }
@@ -93,9 +99,9 @@ absl::Status LeaseTable::Advance(AttemptId attempt, LeaseToken token, AttemptSta
   if (!lease.ok()) return lease.status();
   const AttemptStage at = (*lease)->stage;
   if (stage < at || stage == AttemptStage::kEnded) {
-    return absl::FailedPreconditionError(absl::StrCat("attempt ", Describe(attempt), " is ",
-                                                      std::string(AttemptStageName(at)), " and cannot be reported ",
-                                                      std::string(AttemptStageName(stage))));
+    return absl::FailedPreconditionError(
+        absl::StrCat("attempt ", Describe(attempt), " is ", std::string(AttemptStageName(at)),
+                     " and cannot be reported ", std::string(AttemptStageName(stage))));
   }
   if (stage == at) return absl::OkStatus();
   Lease& live = leases_.find(attempt)->second;

@@ -6,21 +6,28 @@
 namespace hydrant {
 namespace {
 
+using absl::StatusCode;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using absl::StatusCode;
 
 const absl::Time kStart = absl::FromUnixSeconds(1000);
 
 class LeaseTableTest : public ::testing::Test {
  protected:
   Lease Make(int64_t attempt, const std::string& derivation, const std::string& worker = "w1") {
-    return {.attempt = {attempt}, .token = {100 + attempt}, .subject = {.derivation = derivation}, .worker = worker,
-            .granted_at = kStart, .expires_at = kStart + table_.duration(), .stage_at = kStart};
+    return {.attempt = {attempt},
+            .token = {100 + attempt},
+            .subject = {.derivation = derivation},
+            .worker = worker,
+            .granted_at = kStart,
+            .expires_at = kStart + table_.duration(),
+            .stage_at = kStart};
   }
   void Grant(const Lease& lease) { ASSERT_EQ(table_.Grant(lease), absl::OkStatus()); }
-  absl::Status Advance(AttemptStage stage) { return table_.Advance({1}, {101}, stage, kStart + absl::Seconds(5)); }
+  absl::Status Advance(AttemptStage stage) {
+    return table_.Advance({1}, {101}, stage, kStart + absl::Seconds(5));
+  }
 
   LeaseTable table_{absl::Seconds(30)};
 };
@@ -103,7 +110,8 @@ TEST_F(LeaseTableTest, ALeaseOfNothingOrOfTwoThingsIsRefused) {
 
 TEST_F(LeaseTableTest, StageNamesReadBack) {
   for (int s = 0; s <= static_cast<int>(AttemptStage::kEnded); ++s) {
-    EXPECT_EQ(ParseAttemptStage(AttemptStageName(static_cast<AttemptStage>(s))), static_cast<AttemptStage>(s));
+    EXPECT_EQ(ParseAttemptStage(AttemptStageName(static_cast<AttemptStage>(s))),
+              static_cast<AttemptStage>(s));
   }
 }
 

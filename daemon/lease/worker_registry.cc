@@ -11,16 +11,19 @@
 namespace hydrant {
 namespace {
 
-constexpr std::array<std::string_view, 5> kStateNames = {"connected", "draining", "gone", "quarantined", "revoked"};
+constexpr std::array<std::string_view, 5> kStateNames = {"connected", "draining", "gone", "quarantined",
+                                                         "revoked"};
 constexpr size_t kLongestName = 63;
 
 absl::Status CheckName(std::string_view name) {
   const auto fits = [](char c) { return absl::ascii_islower(c) || absl::ascii_isdigit(c); };
-  const bool good = !name.empty() && name.size() <= kLongestName && fits(name[0]) &&
-                    std::all_of(name.begin(), name.end(), [&](char c) { return fits(c) || c == '.' || c == '-'; });
+  const bool good =
+      !name.empty() && name.size() <= kLongestName && fits(name[0]) &&
+      std::all_of(name.begin(), name.end(), [&](char c) { return fits(c) || c == '.' || c == '-'; });
   if (good) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("worker name \"", std::string(name), "\": expected 1 to ", kLongestName,
-                                                 " of a-z, 0-9, \".\" and \"-\", the first a letter or digit"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("worker name \"", std::string(name), "\": expected 1 to ", kLongestName,
+                   " of a-z, 0-9, \".\" and \"-\", the first a letter or digit"));
 }
 
 absl::Status CheckOffer(std::string_view name, const WorkerOffer& offer) {
@@ -74,8 +77,8 @@ WorkerState WorkerRegistry::StateOf(const Worker& worker, absl::Time now) const 
   return WorkerState::kConnected;
 }
 
-absl::StatusOr<bool> WorkerRegistry::Seen(const std::string& name, const std::string& instance, const WorkerOffer& offer,
-                                          bool draining, absl::Time now) {
+absl::StatusOr<bool> WorkerRegistry::Seen(const std::string& name, const std::string& instance,
+                                          const WorkerOffer& offer, bool draining, absl::Time now) {
   if (absl::Status good = CheckName(name); !good.ok()) return good;
   if (absl::Status good = CheckOffer(name, offer); !good.ok()) return good;
   Worker& worker = workers_[name];
@@ -107,9 +110,10 @@ void WorkerRegistry::Restore(Worker worker) {
 absl::StatusOr<Worker*> WorkerRegistry::FindOrNearest(std::string_view name) {
   const auto found = workers_.find(name);
   if (found != workers_.end()) return &found->second;
-  const auto nearest = std::min_element(workers_.begin(), workers_.end(), [name](const auto& a, const auto& b) {
-    return EditDistance(a.first, name) < EditDistance(b.first, name);
-  });
+  const auto nearest =
+      std::min_element(workers_.begin(), workers_.end(), [name](const auto& a, const auto& b) {
+        return EditDistance(a.first, name) < EditDistance(b.first, name);
+      });
   std::string hint;
   if (nearest != workers_.end()) hint = absl::StrCat(" (the nearest is ", nearest->first, ")");
   return absl::NotFoundError(absl::StrCat("no worker is called ", std::string(name), hint));

@@ -6,10 +6,10 @@
 namespace hydrant {
 namespace {
 
+using absl::StatusCode;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using absl::StatusCode;
 
 const absl::Time kStart = absl::FromUnixSeconds(1000);
 absl::Time At(int seconds) { return kStart + absl::Seconds(seconds); }
@@ -26,7 +26,8 @@ class WorkerRegistryTest : public ::testing::Test {
   }
 
   WorkerOffer offer_;
-  WorkerRegistry registry_{{.gone_after = absl::Seconds(20), .quarantine_after = 3, .quarantine = absl::Seconds(60)}};
+  WorkerRegistry registry_{
+      {.gone_after = absl::Seconds(20), .quarantine_after = 3, .quarantine = absl::Seconds(60)}};
 };
 
 TEST_F(WorkerRegistryTest, SilenceMakesAWorkerGoneAndSpeechBringsItBack) {
@@ -115,8 +116,10 @@ TEST_F(WorkerRegistryTest, AnUnknownNameIsAnsweredWithTheNearest) {
 }
 
 TEST_F(WorkerRegistryTest, BadNamesAndOffersAreRefusedAndLeaveNoWorker) {
-  for (const std::string& name : {std::string(""), std::string("GPU"), std::string("-w"), std::string(64, 'a'), std::string("a b")}) {
-    EXPECT_EQ(registry_.Seen(name, "i", offer_, false, kStart).status().code(), StatusCode::kInvalidArgument) << name;
+  for (const std::string& name :
+       {std::string(""), std::string("GPU"), std::string("-w"), std::string(64, 'a'), std::string("a b")}) {
+    EXPECT_EQ(registry_.Seen(name, "i", offer_, false, kStart).status().code(), StatusCode::kInvalidArgument)
+        << name;
   }
   WorkerOffer no_system, no_slot = offer_, twin = offer_;
   no_slot.slots = 0;

@@ -1,4 +1,5 @@
-// Many small GET requests at once over kept-alive connections (HTTP/2 where it is offered). Knows nothing of what is fetched.
+// Many small GET requests at once over kept-alive connections (HTTP/2 where it is offered). Knows nothing of
+// what is fetched.
 #ifndef HYDRANT_DAEMON_PRESENCE_HTTP_FETCHER_H_
 #define HYDRANT_DAEMON_PRESENCE_HTTP_FETCHER_H_
 
@@ -13,7 +14,7 @@
 namespace hydrant {
 
 struct HttpReply {
-  int status = 0;     // 0: there was no whole reply, and `error` says why
+  int status = 0;  // 0: there was no whole reply, and `error` says why
   std::string body, error;
 };
 
@@ -33,8 +34,8 @@ class HttpFetcher {
   explicit HttpFetcher(Options options);
   ~HttpFetcher();
 
-  // Takes requests from `next` for as long as it gives some, again after each reply, and hands each reply to `done`; returns when
-  // nothing is under way and `next` gives nothing. One thread at a time.
+  // Takes requests from `next` for as long as it gives some, again after each reply, and hands each reply to
+  // `done`; returns when nothing is under way and `next` gives nothing. One thread at a time.
   void Run(const std::function<std::optional<Request>()>& next,
            const std::function<void(size_t number, HttpReply reply)>& done);
 

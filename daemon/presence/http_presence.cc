@@ -13,7 +13,8 @@
 namespace hydrant {
 namespace {
 
-constexpr int kOk = 200, kNotFound = 404, kGone = 410, kRequestTimeout = 408, kTooManyRequests = 429, kServerError = 500;
+constexpr int kOk = 200, kNotFound = 404, kGone = 410, kRequestTimeout = 408, kTooManyRequests = 429,
+              kServerError = 500;
 
 bool MayBeMended(const HttpReply& reply) {
   return reply.status == 0 || reply.status == kRequestTimeout || reply.status == kTooManyRequests ||
@@ -41,15 +42,18 @@ Answer Judge(const std::string& cache, const std::string& path, const HttpReply&
 // One cache asked for some paths.
 class HttpPresence::Round {
  public:
-  Round(const Options& options, const Clock& clock, Cache& cache) : options_(options), clock_(clock), cache_(cache) {}
+  Round(const Options& options, const Clock& clock, Cache& cache)
+      : options_(options), clock_(clock), cache_(cache) {}
 
   std::map<std::string, Answer> Ask(const std::vector<std::string>& paths, HttpFetcher& fetcher) {
     const absl::Time now = clock_.Now();
     for (const std::string& path : paths) Recall(path, now);
-    fetcher.Run([this] { return Next(); }, [this](size_t number, HttpReply reply) { Take(number, std::move(reply)); });
+    fetcher.Run([this] { return Next(); },
+                [this](size_t number, HttpReply reply) { Take(number, std::move(reply)); });
     for (const size_t number : waiting_) {
-      answers_[questions_[number].path] = {.why = absl::StrCat(cache_.url, ": not asked, it failed ",
-                                                               options_.failures_to_pause, " times in a row")};
+      answers_[questions_[number].path] = {.why =
+                                               absl::StrCat(cache_.url, ": not asked, it failed ",
+                                                            options_.failures_to_pause, " times in a row")};
     }
     return std::move(answers_);
   }
@@ -73,7 +77,8 @@ class HttpPresence::Round {
       answers_[path] = {.why = std::string(parsed.status().message())};
       return;
     }
-    questions_.push_back({path, absl::StrCat(cache_.base, "/", std::string(parsed->hash_part()), ".narinfo")});
+    questions_.push_back(
+        {path, absl::StrCat(cache_.base, "/", std::string(parsed->hash_part()), ".narinfo")});
     waiting_.push_back(questions_.size() - 1);
   }
 
@@ -102,7 +107,8 @@ class HttpPresence::Round {
     } else {
       const bool present = answer.held == Held::kPresent;
       cache_.failures = 0;
-      cache_.remembered[question.path] = {present, now + (present ? options_.present_for : options_.absent_for)};
+      cache_.remembered[question.path] = {present,
+                                          now + (present ? options_.present_for : options_.absent_for)};
     }
     answers_[question.path] = std::move(answer);
   }
@@ -120,8 +126,8 @@ absl::StatusOr<std::unique_ptr<HttpPresence>> HttpPresence::Open(Options options
   std::vector<Cache> caches;
   for (const std::string& url : options.caches) {
     if (!absl::StartsWith(url, "http://") && !absl::StartsWith(url, "https://")) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("substituter \"", url, "\": expected an http:// or https:// URL, such as https://cache.nixos.org"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "substituter \"", url, "\": expected an http:// or https:// URL, such as https://cache.nixos.org"));
     }
     std::string base = url.substr(0, url.find_first_of("?#"));
     while (absl::EndsWith(base, "/")) base.pop_back();

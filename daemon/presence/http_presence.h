@@ -1,5 +1,5 @@
-// Asks binary caches over HTTP whether they have store paths: their narinfos, many at a time, remembered for a while.
-// Knows nothing of signatures: who fetches a path verifies it.
+// Asks binary caches over HTTP whether they have store paths: their narinfos, many at a time, remembered for
+// a while. Knows nothing of signatures: who fetches a path verifies it.
 #ifndef HYDRANT_DAEMON_PRESENCE_HTTP_PRESENCE_H_
 #define HYDRANT_DAEMON_PRESENCE_HTTP_PRESENCE_H_
 
@@ -23,9 +23,9 @@ class HttpPresence final : public Presence {
   struct Options {
     std::vector<std::string> caches;  // http or https URLs, asked in this order; none: everything is absent
     HttpFetcher::Options fetch;
-    int in_flight = 64;               // requests to one cache at a time
-    int tries = 3;                    // of one request, when the network or the server failed it
-    int failures_to_pause = 10;       // in a row, after which the cache is not asked for `pause`
+    int in_flight = 64;          // requests to one cache at a time
+    int tries = 3;               // of one request, when the network or the server failed it
+    int failures_to_pause = 10;  // in a row, after which the cache is not asked for `pause`
     absl::Duration pause = absl::Seconds(30);
     absl::Duration present_for = absl::Hours(1);
     absl::Duration absent_for = absl::Seconds(60);
@@ -34,8 +34,9 @@ class HttpPresence final : public Presence {
   // `clock` must outlive it. InvalidArgument names a URL that is not http or https.
   static absl::StatusOr<std::unique_ptr<HttpPresence>> Open(Options options, const Clock& clock);
 
-  // 404 and 410 are absent; a narinfo of that very path is present; all else (401, 403, 5xx, a time-out, another path's narinfo,
-  // HTML) is unknown, is remembered by nobody and counts as a failure. Calls are served one after the other.
+  // 404 and 410 are absent; a narinfo of that very path is present; all else (401, 403, 5xx, a time-out,
+  // another path's narinfo, HTML) is unknown, is remembered by nobody and counts as a failure. Calls are
+  // served one after the other.
   std::map<std::string, Answer> Ask(const std::vector<std::string>& store_paths) override;
 
  private:

@@ -57,28 +57,34 @@ bool Listens(int port) {
   return connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
 }
 
-// Serves `files` of its folder under /, and under /denied, /broken, /slow (a byte a second), /moved and /html what those say.
+// Serves `files` of its folder under /, and under /denied, /broken, /slow (a byte a second), /moved and /html
+// what those say.
 class Nginx {
  public:
   Nginx() : port_(FreePort()) {
     std::filesystem::create_directories(dir_ / "files");
     std::filesystem::create_directories(dir_ / "tmp");
-    const std::string config = absl::StrReplaceAll(kConfig, {{"DIR", dir_.path()}, {"PORT", std::to_string(port_)}});
+    const std::string config =
+        absl::StrReplaceAll(kConfig, {{"DIR", dir_.path()}, {"PORT", std::to_string(port_)}});
     EXPECT_EQ(WriteFileAtomically(dir_ / "nginx.conf", config), absl::OkStatus());
     Start();
   }
 
   void Start() {
-    auto started = Subprocess::Start({.argv = {"nginx", "-p", dir_.path(), "-e", dir_ / "error.log", "-c", dir_ / "nginx.conf"}});
+    auto started = Subprocess::Start(
+        {.argv = {"nginx", "-p", dir_.path(), "-e", dir_ / "error.log", "-c", dir_ / "nginx.conf"}});
     ASSERT_TRUE(started.ok()) << started.status();
     server_ = *std::move(started);
     while (!Listens(port_)) {
-      ASSERT_FALSE(server_->WaitFor(absl::Milliseconds(5)).has_value()) << ReadFile(dir_ / "error.log").value_or("no nginx");
+      ASSERT_FALSE(server_->WaitFor(absl::Milliseconds(5)).has_value())
+          << ReadFile(dir_ / "error.log").value_or("no nginx");
     }
   }
   void Stop() { server_->Stop(absl::Seconds(5)); }
 
-  std::string Url(const std::string& folder = "") const { return absl::StrCat("http://127.0.0.1:", port_, folder); }
+  std::string Url(const std::string& folder = "") const {
+    return absl::StrCat("http://127.0.0.1:", port_, folder);
+  }
   std::string FileOf(const std::string& store_path) const {
     return dir_ / ("files/" + store_path.substr(11, 32) + ".narinfo");
   }
@@ -120,7 +126,8 @@ class HttpPresenceTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { setenv("no_proxy", "*", 1); }
 
-  std::unique_ptr<HttpPresence> Open(std::vector<std::string> caches, absl::Duration timeout = absl::Seconds(30)) {
+  std::unique_ptr<HttpPresence> Open(std::vector<std::string> caches,
+                                     absl::Duration timeout = absl::Seconds(30)) {
     HttpPresence::Options options = {.caches = std::move(caches)};
     options.fetch.timeout = timeout;
     options.failures_to_pause = 4;
@@ -144,7 +151,8 @@ TEST_F(HttpPresenceTest, ANarInfoIsPresentAndNoneIsAbsent) {
 TEST_F(HttpPresenceTest, WithoutACacheAllIsAbsent) { EXPECT_EQ(One(*Open({}), kGlibc).held, Held::kAbsent); }
 
 TEST_F(HttpPresenceTest, ARefusalAnErrorAndAPageAreUnknownNeverAbsent) {
-  for (const auto& [folder, why] : {std::pair{"/denied", "HTTP 401"}, {"/broken", "HTTP 503"}, {"/html", "not a narinfo"}}) {
+  for (const auto& [folder, why] :
+       {std::pair{"/denied", "HTTP 401"}, {"/broken", "HTTP 503"}, {"/html", "not a narinfo"}}) {
     const Answer answer = One(*Open({nginx_.Url(folder)}), kGlibc);
     EXPECT_EQ(answer.held, Held::kUnknown) << folder;
     EXPECT_THAT(answer.why, AllOf(HasSubstr(nginx_.Url(folder)), HasSubstr(why)));
@@ -222,7 +230,9 @@ TEST_F(HttpPresenceTest, AUrlThatIsNotHttpIsRefusedByName) {
   EXPECT_THAT(std::string(opened.status().message()), HasSubstr("s3://bucket"));
 }
 
-TEST_F(HttpPresenceTest, WhatIsNoStorePathIsUnknown) { EXPECT_EQ(One(*Open({nginx_.Url()}), "/etc/passwd").held, Held::kUnknown); }
+TEST_F(HttpPresenceTest, WhatIsNoStorePathIsUnknown) {
+  EXPECT_EQ(One(*Open({nginx_.Url()}), "/etc/passwd").held, Held::kUnknown);
+}
 
 }  // namespace
 }  // namespace hydrant

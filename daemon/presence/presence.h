@@ -1,5 +1,5 @@
-// Which store paths the caches upstream already have. An interface; http_presence is the real one. Knows nothing of
-// derivations.
+// Which store paths the caches upstream already have. An interface; http_presence is the real one. Knows
+// nothing of derivations.
 #ifndef HYDRANT_DAEMON_PRESENCE_PRESENCE_H_
 #define HYDRANT_DAEMON_PRESENCE_PRESENCE_H_
 
@@ -24,7 +24,8 @@ struct Answer {
 class Presence {
  public:
   virtual ~Presence() = default;
-  // An answer for each path. Any thread; blocks while caches are asked. A failure to ask is an answer (unknown).
+  // An answer for each path. Any thread; blocks while caches are asked. A failure to ask is an answer
+  // (unknown).
   virtual std::map<std::string, Answer> Ask(const std::vector<std::string>& store_paths) = 0;
 };
 

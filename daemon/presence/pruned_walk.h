@@ -1,5 +1,5 @@
-// From some derivations down, level by level, below only what no cache has: the steps that must be, and where the others are held.
-// Knows nothing of HTTP or of .drv files.
+// From some derivations down, level by level, below only what no cache has: the steps that must be, and where
+// the others are held. Knows nothing of HTTP or of .drv files.
 #ifndef HYDRANT_DAEMON_PRESENCE_PRUNED_WALK_H_
 #define HYDRANT_DAEMON_PRESENCE_PRUNED_WALK_H_
 
@@ -22,8 +22,10 @@ struct WalkNode {
 struct WalkResult {
   // The roots, and the inputs of whatever is not held: the held ones among them too, but nothing below those.
   std::set<std::string> needed;
-  std::map<std::string, std::string> held;     // of those, .drv -> "ours", or a cache that has an output that we have not
-  std::map<std::string, std::string> unknown;  // .drv that counts as not held only because a cache could not be asked -> why
+  std::map<std::string, std::string>
+      held;  // of those, .drv -> "ours", or a cache that has an output that we have not
+  std::map<std::string, std::string>
+      unknown;  // .drv that counts as not held only because a cache could not be asked -> why
 };
 
 // A derivation is held when each of its outputs is ours or some cache's. One Ask a level.

@@ -37,14 +37,19 @@ class PrunedWalkTest : public ::testing::Test {
  protected:
   // torch -> cuda, python; cuda -> glibc; python -> glibc; glibc -> gcc. Each has one output of its name.
   WalkResult Walk(const std::vector<std::string>& roots) {
-    const std::map<std::string, std::vector<std::string>> inputs = {
-        {"torch", {"cuda", "python"}}, {"cuda", {"glibc"}}, {"python", {"glibc"}}, {"glibc", {"gcc"}}, {"gcc", {}}};
+    const std::map<std::string, std::vector<std::string>> inputs = {{"torch", {"cuda", "python"}},
+                                                                    {"cuda", {"glibc"}},
+                                                                    {"python", {"glibc"}},
+                                                                    {"glibc", {"gcc"}},
+                                                                    {"gcc", {}}};
     const auto node_of = [&](const std::string& derivation) {
       auto outputs = outputs_.find(derivation);
-      return WalkNode{outputs != outputs_.end() ? outputs->second : std::vector<std::string>{"/" + derivation},
-                      inputs.at(derivation)};
+      return WalkNode{
+          outputs != outputs_.end() ? outputs->second : std::vector<std::string>{"/" + derivation},
+          inputs.at(derivation)};
     };
-    return PrunedWalk(roots, node_of, [&](const std::string& path) { return ours_.contains(path); }, presence_);
+    return PrunedWalk(
+        roots, node_of, [&](const std::string& path) { return ours_.contains(path); }, presence_);
   }
   std::set<std::string> ours_;
   std::map<std::string, std::vector<std::string>> outputs_;
@@ -56,7 +61,8 @@ TEST_F(PrunedWalkTest, AsksLevelByLevelAndNothingBelowWhatIsHeld) {
   const WalkResult result = Walk({"torch"});
   EXPECT_THAT(result.needed, ElementsAre("cuda", "glibc", "python", "torch"));
   EXPECT_THAT(result.held, ElementsAre(Pair("glibc", kUpstream)));
-  EXPECT_THAT(presence_.asked, ElementsAre(ElementsAre("/torch"), ElementsAre("/cuda", "/python"), ElementsAre("/glibc")));
+  EXPECT_THAT(presence_.asked,
+              ElementsAre(ElementsAre("/torch"), ElementsAre("/cuda", "/python"), ElementsAre("/glibc")));
 }
 
 TEST_F(PrunedWalkTest, AHeldRootNeedsNothing) {

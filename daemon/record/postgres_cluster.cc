@@ -67,9 +67,12 @@ std::string LastLines(const std::string& file) {
   return text->substr(text->size() - std::min<size_t>(text->size(), 1000));
 }
 
-// A path inside the quotes of a list setting in postgresql.conf.
+// Characters that a list of hosts, pg_ctl's shell or a line of postgresql.conf would not take for themselves.
+constexpr char kForbidden[] = ",\"$`\\\n";
+
+// A path as an element of a list setting in postgresql.conf.
 std::string QuotedSetting(const std::string& path) {
-  return absl::StrCat("'\"", absl::StrReplaceAll(path, {{"\\", "\\\\"}, {"'", "''"}, {"\"", "\"\""}}), "\"'");
+  return absl::StrCat("'\"", absl::StrReplaceAll(path, {{"'", "''"}}), "\"'");
 }
 
 // Ours, and nobody else may enter.
@@ -108,7 +111,7 @@ EmbeddedPostgres::~EmbeddedPostgres() {
 }
 
 std::string EmbeddedPostgres::Url(const std::string& database) const {
-  return absl::StrCat("host='", absl::StrReplaceAll(socket_folder_, {{"\\", "\\\\"}, {"'", "\\'"}}),
+  return absl::StrCat("host='", absl::StrReplaceAll(socket_folder_, {{"'", "\\'"}}),
                       "' port=5432 user=hydrant dbname=", database);
 }
 
@@ -140,9 +143,9 @@ absl::Status EmbeddedPostgres::Stop() {
 }
 
 absl::Status EmbeddedPostgres::TakeFolder() {
-  if (!options_.folder.starts_with('/') || absl::StrContains(options_.folder, ",")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("PostgreSQL's folder \"", options_.folder, "\": expected an absolute path without a comma"));
+  if (!options_.folder.starts_with('/') || options_.folder.find_first_of(kForbidden) != std::string::npos) {
+    return absl::InvalidArgumentError(absl::StrCat("PostgreSQL's folder ", options_.folder,
+                                                   ": expected an absolute path without any of , \" $ ` \\"));
   }
   HYDRANT_RETURN_IF_ERROR(MakeDirectories(options_.folder, 0700));
   std::error_code error;
@@ -238,7 +241,7 @@ absl::Status EmbeddedPostgres::WriteSettings() const {
       "max_connections = 30\n"
       "log_checkpoints = off\n"
       "jit = off\n");
-  if (!options_.durable) absl::StrAppend(&text, "fsync = off\nsynchronous_commit = off\nfull_page_writes = off\n");
+  if (!options_.durable) absl::StrAppend(&text, "fsync = off\nfull_page_writes = off\n");
   return WriteFileAtomically(absl::StrCat(data_, "/", kSettingsFile), text);
 }
 
@@ -267,7 +270,7 @@ absl::Status EmbeddedPostgres::EnsureRunning() {
 }
 
 absl::Status EmbeddedPostgres::LaunchServer() {
-  HYDRANT_RETURN_IF_ERROR(ClearStaleFile());
+  HYDRANT_RETURN_IF_ERROR(ClearStaleFiles());
   HYDRANT_RETURN_IF_ERROR(PrepareSocketFolder());
   HYDRANT_RETURN_IF_ERROR(WriteSettings());
   // pg_ctl gives the server a session of its own: it outlives us.
@@ -281,9 +284,10 @@ absl::Status EmbeddedPostgres::LaunchServer() {
                                              "; its log ends with: ", LastLines(log_)));
 }
 
-// A killed postmaster's children end by themselves, and no new one starts before. Its lock file is left to PostgreSQL, which
-// knows when it is stale, but for one case: the number in it belongs to some other process now.
-absl::Status EmbeddedPostgres::ClearStaleFile() const {
+// A killed postmaster's children end by themselves, and no new one starts before. Its lock files are left to PostgreSQL, which
+// knows when they are stale, but for one case: their number is a process that is no server of ours, or one that is dead and
+// that nobody has reaped.
+absl::Status EmbeddedPostgres::ClearStaleFiles() const {
   const absl::Time deadline = absl::Now() + kOrphans;
   std::vector<pid_t> orphans = ProcessesIn(data_);
   while (!orphans.empty()) {
@@ -298,6 +302,7 @@ absl::Status EmbeddedPostgres::ClearStaleFile() const {
   const std::optional<PostmasterFile> file = ReadPostmasterFile(data_);
   if (!file.has_value() || kill(file->pid, 0) != 0) return absl::OkStatus();
   Log(LogLevel::kInfo, "stale postmaster.pid removed", {{"folder", data_}, {"pid", file->pid}});
+  HYDRANT_RETURN_IF_ERROR(RemoveTree(absl::StrCat(socket_folder_, kSocketName, ".lock")));
   return RemoveTree(data_ + "/postmaster.pid");
 }
 

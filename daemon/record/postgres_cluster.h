@@ -23,7 +23,7 @@ class EmbeddedPostgres {
  public:
   struct Options {
     std::string folder;   // gets data/, server.log and the socket; made with mode 0700
-    bool durable = true;  // false: a crash of the machine may lose it all; for tests
+    bool durable = true;  // false: a crash of the machine, not of the server, may lose it all; for tests
   };
 
   // Makes the cluster (initdb) and its database `hydrant` where they are absent; takes over a server that runs and answers,
@@ -58,7 +58,7 @@ class EmbeddedPostgres {
   absl::Status WriteSettings() const;
   absl::Status EnsureRunning();
   absl::Status LaunchServer();
-  absl::Status ClearStaleFile() const;
+  absl::Status ClearStaleFiles() const;
   void Watch();
   bool StopAskedWithin(absl::Duration time) const;
   absl::Status EndServer(pid_t pid) const;

@@ -22,13 +22,14 @@ bool Succeeds(const PostgresIdentity& identity, std::vector<std::string> command
   Subprocess::Options options;
   options.argv = identity.prefix;
   options.argv.insert(options.argv.end(), command.begin(), command.end());
-  options.directory = "/";
+  options.directory = std::string("/");
   const absl::StatusOr<Completed> completed = Run(std::move(options), {}, absl::Seconds(20));
   return completed.ok() && completed->status.ok();
 }
 
-// Folder by folder from the root on: it must pass through all, and write to the last.
+// It must pass through all folders on the way, and write to the last. Names the first that it cannot.
 absl::Status CheckReach(const PostgresIdentity& identity, const std::string& folder) {
+  if (Succeeds(identity, {"test", "-x", folder, "-a", "-w", folder})) return absl::OkStatus();
   std::filesystem::path above;
   for (const auto& part : std::filesystem::path(folder)) {
     above /= part;
@@ -38,7 +39,6 @@ absl::Status CheckReach(const PostgresIdentity& identity, const std::string& fol
                                                         "; choose another folder, or give it execute permission there"));
     }
   }
-  if (Succeeds(identity, {"test", "-w", folder})) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("run PostgreSQL ", identity.words, ": it cannot write to ", folder));
 }

@@ -12,7 +12,8 @@ namespace {
 constexpr absl::Duration kGuess = absl::Minutes(1);
 
 // Halfway to the newest, so that old hardware and old versions fade.
-void Fold(absl::flat_hash_map<std::string, absl::Duration>& known, const std::string& key, absl::Duration duration) {
+void Fold(absl::flat_hash_map<std::string, absl::Duration>& known, const std::string& key,
+          absl::Duration duration) {
   const auto [entry, is_new] = known.try_emplace(key, duration);
   if (!is_new) entry->second = (entry->second + duration) / 2;
 }

@@ -38,7 +38,7 @@ std::string Architectures(const WorkerOffer& offer) {
 
 // The workers that could take work of one demand; those without room are dropped as they are met.
 struct Candidates {
-  std::vector<FreeWorker*> all;   // whatever their load
+  std::vector<FreeWorker*> all;  // whatever their load
   std::vector<FreeWorker*> free;
 };
 
@@ -95,15 +95,17 @@ class Round {
     const OfferedGpu* best = nullptr;
     for (const OfferedGpu& gpu : worker.offer.gpus) {
       if (worker.busy_gpus.contains(gpu.uuid) || !Suits(demand, gpu)) continue;
-      if (best == nullptr || std::tie(gpu.memory_bytes, gpu.uuid) < std::tie(best->memory_bytes, best->uuid)) best = &gpu;
+      if (best == nullptr || std::tie(gpu.memory_bytes, gpu.uuid) < std::tie(best->memory_bytes, best->uuid))
+        best = &gpu;
     }
     return best;
   }
 
-  // Smaller is better: what a GPU or a rare feature could be needed for is kept free; then the load is spread.
+  // Smaller is better: what a GPU or a rare feature could be needed for is kept free; then the load is
+  // spread.
   static std::tuple<size_t, size_t, int, std::string_view> Waste(const FreeWorker& worker) {
-    return {worker.offer.gpus.size(), worker.offer.features.size() + worker.offer.systems.size(), -worker.free_slots,
-            worker.name};
+    return {worker.offer.gpus.size(), worker.offer.features.size() + worker.offer.systems.size(),
+            -worker.free_slots, worker.name};
   }
 
   std::vector<FreeWorker>& workers_;
@@ -112,14 +114,16 @@ class Round {
 };
 
 bool IsSooner(const ReadyWork& a, const ReadyWork& b) {
-  return std::tie(b.priority, b.remaining, a.ready_since, a.key) < std::tie(a.priority, a.remaining, b.ready_since, b.key);
+  return std::tie(b.priority, b.remaining, a.ready_since, a.key) <
+         std::tie(a.priority, a.remaining, b.ready_since, b.key);
 }
 
 }  // namespace
 
 std::string WhyNot(const Demand& demand, const WorkerOffer& offer) {
   const bool any_system = demand.system.empty() || demand.system == "builtin";
-  if (!any_system && !offer.systems.contains(demand.system)) return absl::StrCat("offers no system ", demand.system);
+  if (!any_system && !offer.systems.contains(demand.system))
+    return absl::StrCat("offers no system ", demand.system);
   const bool needs_gpu = NeedsGpu(demand);
   if (needs_gpu && offer.gpus.empty()) return "offers no GPU";
   for (const std::string& feature : demand.features) {
@@ -128,7 +132,8 @@ std::string WhyNot(const Demand& demand, const WorkerOffer& offer) {
   const bool suits = std::any_of(offer.gpus.begin(), offer.gpus.end(),
                                  [&](const OfferedGpu& gpu) { return Suits(demand, gpu); });
   if (!needs_gpu || suits) return "";
-  return absl::StrCat("offers no GPU of architecture ", demand.gpu_architecture, " (it has ", Architectures(offer), ")");
+  return absl::StrCat("offers no GPU of architecture ", demand.gpu_architecture, " (it has ",
+                      Architectures(offer), ")");
 }
 
 std::vector<Placement> Place(std::vector<ReadyWork> ready, std::vector<FreeWorker> workers) {

@@ -21,11 +21,14 @@ WorkerOffer Gpu(const std::string& architecture, int count = 1) {
   WorkerOffer offer = Cpu();
   offer.features.insert("cuda");
   for (int i = 0; i < count; ++i) {
-    offer.gpus.push_back({.uuid = "GPU-" + std::to_string(i), .architecture = architecture, .memory_bytes = 24LL << 30});
+    offer.gpus.push_back(
+        {.uuid = "GPU-" + std::to_string(i), .architecture = architecture, .memory_bytes = 24LL << 30});
   }
   return offer;
 }
-ReadyWork Work(uint64_t key, Demand demand = {.system = kLinux}) { return {.key = key, .demand = std::move(demand)}; }
+ReadyWork Work(uint64_t key, Demand demand = {.system = kLinux}) {
+  return {.key = key, .demand = std::move(demand)};
+}
 Demand NeedsCuda(std::set<std::string> avoid = {}) {
   return {.system = kLinux, .features = {"cuda"}, .avoid = std::move(avoid)};
 }
@@ -74,7 +77,8 @@ TEST(PlaceTest, PriorityThenLongestPathThenOldestFirst) {
 }
 
 TEST(PlaceTest, WorkWithoutAGpuTakesAGpuWorkersSlotLast) {
-  EXPECT_EQ(Draw(Place({Work(1), Work(2)}, {{"gpu", Gpu("8.6"), 1, {}}, {"cpu", Cpu(), 1, {}}})), "1->cpu 2->gpu");
+  EXPECT_EQ(Draw(Place({Work(1), Work(2)}, {{"gpu", Gpu("8.6"), 1, {}}, {"cpu", Cpu(), 1, {}}})),
+            "1->cpu 2->gpu");
 }
 
 TEST(PlaceTest, ThePlainestWorkerThenTheFreest) {
@@ -84,7 +88,8 @@ TEST(PlaceTest, ThePlainestWorkerThenTheFreest) {
 }
 
 TEST(PlaceTest, OneGpuRunsOneLease) {
-  const std::vector<ReadyWork> ready = {Work(1, NeedsCuda()), Work(2, NeedsCuda()), Work(3, NeedsCuda()), Work(4)};
+  const std::vector<ReadyWork> ready = {Work(1, NeedsCuda()), Work(2, NeedsCuda()), Work(3, NeedsCuda()),
+                                        Work(4)};
   EXPECT_EQ(Draw(Place(ready, {{"gpu", Gpu("8.6", 2), 8, {}}})), "1->gpu[GPU-0] 2->gpu[GPU-1] 4->gpu");
   EXPECT_EQ(Draw(Place(ready, {{"gpu", Gpu("8.6", 2), 8, {"GPU-0"}}})), "1->gpu[GPU-1] 4->gpu");
 }
@@ -106,13 +111,16 @@ TEST(PlaceTest, AWorkerThatFailedItIsTakenOnlyWhenNoOtherCould) {
   EXPECT_EQ(Draw(Place({Work(1, avoid)}, {{"a", Cpu(), 4, {}}, {"b", Cpu(), 1, {}}})), "1->b");
   EXPECT_THAT(Place({Work(1, avoid)}, {{"a", Cpu(), 4, {}}, {"b", Cpu(), 0, {}}}), IsEmpty());
   EXPECT_EQ(Draw(Place({Work(1, avoid)}, {{"a", Cpu(), 4, {}}})), "1->a");
-  EXPECT_EQ(Draw(Place({Work(1, NeedsCuda({"a"}))}, {{"a", Gpu("8.6"), 1, {}}, {"b", Cpu(), 1, {}}})), "1->a[GPU-0]");
+  EXPECT_EQ(Draw(Place({Work(1, NeedsCuda({"a"}))}, {{"a", Gpu("8.6"), 1, {}}, {"b", Cpu(), 1, {}}})),
+            "1->a[GPU-0]");
 }
 
 TEST(PlaceTest, TheOrderOfTheArgumentsDoesNotMatter) {
   std::vector<ReadyWork> ready;
-  for (uint64_t key = 0; key < 30; ++key) ready.push_back(Work(key, key % 3 == 0 ? NeedsCuda() : Demand{.system = kLinux}));
-  std::vector<FreeWorker> workers = {{"a", Cpu(), 4, {}}, {"b", Cpu(), 4, {}}, {"c", Gpu("8.6", 2), 4, {}}, {"d", Gpu("9.0"), 2, {}}};
+  for (uint64_t key = 0; key < 30; ++key)
+    ready.push_back(Work(key, key % 3 == 0 ? NeedsCuda() : Demand{.system = kLinux}));
+  std::vector<FreeWorker> workers = {
+      {"a", Cpu(), 4, {}}, {"b", Cpu(), 4, {}}, {"c", Gpu("8.6", 2), 4, {}}, {"d", Gpu("9.0"), 2, {}}};
   const std::string expected = Draw(Place(ready, workers));
   std::mt19937 random(7);
   for (int i = 0; i < 20; ++i) {

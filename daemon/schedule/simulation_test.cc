@@ -42,8 +42,11 @@ int HoursToBuildAll(StepGraph graph, int slots, bool longest_first) {
     const std::vector<absl::Duration> remaining = RemainingPaths(graph, estimate);
     std::vector<ReadyWork> ready;
     for (const StepId step : graph.ready()) {
-      const absl::Time since = ready_since.try_emplace(step, absl::FromUnixSeconds(hours * 3600)).first->second;
-      ready.push_back({.key = step, .remaining = longest_first ? remaining[step] : absl::ZeroDuration(), .ready_since = since});
+      const absl::Time since =
+          ready_since.try_emplace(step, absl::FromUnixSeconds(hours * 3600)).first->second;
+      ready.push_back({.key = step,
+                       .remaining = longest_first ? remaining[step] : absl::ZeroDuration(),
+                       .ready_since = since});
     }
     const WorkerOffer offer = {.systems = {"x86_64-linux"}, .slots = slots};
     for (const Placement& placement : Place(ready, {{"w", offer, slots, {}}})) {

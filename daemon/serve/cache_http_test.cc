@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/serve/cache_http_fixture.h"
+#include "tests/fakes/memory_blob_store.h"
 
 namespace hydrant {
 namespace {
@@ -75,6 +76,29 @@ TEST_F(CacheHttpTest, ASecondUploadIsAnsweredBeforeItsBody) {
   EXPECT_EQ(again.status, 201);
   EXPECT_TRUE(again.early);
   EXPECT_EQ(t_.Put(Url(a_), a_.narinfo()).status, 201);
+}
+
+TEST_F(CacheHttpTest, TwoUploadsOfOneFileAtOnceBothSucceed) {
+  HttpRequest request{.method = "PUT", .path = "/" + a_.info.url, .content_length = static_cast<int64_t>(a_.file.size())};
+  request.headers = {{"Authorization", "Bearer operator-token"}};
+  auto first = std::get<std::unique_ptr<BodyReceiver>>(*t_.http->Handle(request));
+  auto second = std::get<std::unique_ptr<BodyReceiver>>(*t_.http->Handle(request));
+  first->Write(a_.file.substr(0, 20));
+  second->Write(a_.file);
+  EXPECT_EQ(second->Finish().status, 201);
+  first->Write(a_.file.substr(20));
+  EXPECT_EQ(first->Finish().status, 201);
+}
+
+TEST_F(CacheHttpTest, WithoutSpaceAnUploadIsAskedToComeAgainBeforeItsBody) {
+  MemoryBlobStore full(10);
+  NarIntake intake(full);
+  CacheHttp http({.catalogue = t_.cache.catalogue, .blobs = full, .intake = intake, .publisher = t_.cache.publisher,
+                  .release = *t_.cache.release, .internal = *t_.cache.internal, .authenticator = *t_.authenticator,
+                  .rights = t_.rights, .log = nullptr, .observe = nullptr});
+  HttpRequest request{.method = "PUT", .path = "/" + a_.info.url, .content_length = 1000};
+  request.headers = {{"Authorization", "Bearer operator-token"}};
+  EXPECT_EQ(std::get<HttpResponse>(*http.Handle(request)).status, 503);
 }
 
 TEST_F(CacheHttpTest, BytesThatAreNotWhatTheyClaimAre422AndLeaveNothing) {

@@ -19,7 +19,8 @@ class PathSourceTest : public testing::Test {
     EXPECT_TRUE(WriteFileAtomically(dir_ / "tree/default.nix", "{ }").ok());
   }
   void CollectGarbage() {
-    const auto done = hydrant::Run({.argv = {"nix-store", "--gc"}, .env = CommandEnvironment(settings_), .clear_env = true});
+    const auto done = hydrant::Run(
+        {.argv = {"nix-store", "--gc"}, .env = CommandEnvironment(settings_), .clear_env = true});
     ASSERT_TRUE(done.ok() && done->status.ok()) << (done.ok() ? done->err : done.status().ToString());
   }
 

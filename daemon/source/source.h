@@ -1,4 +1,5 @@
-// Makes an immutable tree of what a matrix names as its source: the revision of an evaluation. Knows nothing of what is in it.
+// Makes an immutable tree of what a matrix names as its source: the revision of an evaluation. Knows nothing
+// of what is in it.
 #ifndef HYDRANT_DAEMON_SOURCE_SOURCE_H_
 #define HYDRANT_DAEMON_SOURCE_SOURCE_H_
 
@@ -18,10 +19,10 @@ struct Tree {
 class TreeSource {
  public:
   virtual ~TreeSource() = default;
-  // NotFound when the path or branch is not there, PermissionDenied, Unavailable when a remote does not answer,
-  // Unimplemented for a kind that this source does not serve, InvalidArgument when it is no folder. `root`: a name (no
-  // slash) under which the tree is kept from garbage collection until Release; taken again it keeps the new tree too. Any
-  // thread.
+  // NotFound when the path or branch is not there, PermissionDenied, Unavailable when a remote does not
+  // answer, Unimplemented for a kind that this source does not serve, InvalidArgument when it is no folder.
+  // `root`: a name (no slash) under which the tree is kept from garbage collection until Release; taken again
+  // it keeps the new tree too. Any thread.
   virtual absl::StatusOr<Tree> Snapshot(const SourceSpec& spec, const std::string& root) = 0;
   // Nothing when there is no such root.
   virtual void Release(const std::string& root) = 0;

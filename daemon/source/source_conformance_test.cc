@@ -16,7 +16,6 @@
 namespace hydrant {
 namespace {
 
-
 struct Kind {
   const char* name;
   std::function<std::unique_ptr<TreeSource>(const TestDir&)> make;
@@ -104,15 +103,17 @@ TEST_P(SourceConformance, ReleaseTwiceOrOfNothingIsNothing) {
   EXPECT_TRUE(Snapshot(dir_ / "tree").ok());
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, SourceConformance,
-    testing::Values(Kind{"Path",
-                         [](const TestDir& dir) -> std::unique_ptr<TreeSource> {
-                           return std::make_unique<PathSource>(
-                               nix::CommandSettings{.store_root = dir / "root", .folder = dir / "private"});
-                         }},
-                    Kind{"Memory", [](const TestDir&) -> std::unique_ptr<TreeSource> { return std::make_unique<MemorySource>(); }}),
-    [](const testing::TestParamInfo<Kind>& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, SourceConformance,
+                         testing::Values(Kind{"Path",
+                                              [](const TestDir& dir) -> std::unique_ptr<TreeSource> {
+                                                return std::make_unique<PathSource>(nix::CommandSettings{
+                                                    .store_root = dir / "root", .folder = dir / "private"});
+                                              }},
+                                         Kind{"Memory",
+                                              [](const TestDir&) -> std::unique_ptr<TreeSource> {
+                                                return std::make_unique<MemorySource>();
+                                              }}),
+                         [](const testing::TestParamInfo<Kind>& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace hydrant

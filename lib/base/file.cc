@@ -69,7 +69,7 @@ absl::Status RemoveFolder(int parent, const char* name, const std::string& path)
   dir.reset();
   for (const std::string& child : names) {
     if (unlinkat(fd.get(), child.c_str(), 0) == 0 || errno == ENOENT) continue;
-    const std::string child_path = path + "/" + child;
+    const std::string child_path = absl::StrCat(path, "/", child);
     if (errno != EISDIR) return ErrnoStatus(errno, "remove " + child_path);
     HYDRANT_RETURN_IF_ERROR(RemoveFolder(fd.get(), child.c_str(), child_path));
   }
@@ -105,7 +105,7 @@ absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes
   std::string temporary = path + ".XXXXXX";
   UniqueFd fd(mkostemp(temporary.data(), O_CLOEXEC));
   if (!fd.valid()) return ErrnoStatus(errno, "create a file beside " + path);
-  const absl::Status written = [&]() -> absl::Status {
+  absl::Status written = [&]() -> absl::Status {
     HYDRANT_RETURN_IF_ERROR(WriteAll(fd.get(), bytes, temporary));
     if (fchmod(fd.get(), mode) != 0) return ErrnoStatus(errno, "chmod " + temporary);
     if (fsync(fd.get()) != 0) return ErrnoStatus(errno, "fsync " + temporary);
@@ -131,7 +131,8 @@ absl::Status MakeDirectories(const std::string& path, mode_t mode) {
     if (mkdir(prefix.c_str(), mode) != 0) {
       const int error_number = errno;
       if (stat(prefix.c_str(), &info) != 0) return ErrnoStatus(error_number, "make folder " + prefix);
-      if (!S_ISDIR(info.st_mode)) return ErrnoStatus(ENOTDIR, "make folder " + path + ": " + prefix);
+      if (!S_ISDIR(info.st_mode))
+        return ErrnoStatus(ENOTDIR, absl::StrCat("make folder ", path, ": ", prefix));
     }
     if (slash == std::string::npos) return absl::OkStatus();
   }

@@ -1,5 +1,6 @@
-// The environment of a Nix command of ours: of the user's variables only those pass that find Nix, its store and temporary
-// space, and no nix.conf of a user counts. What a tree reads with builtins.getEnv is therefore the same everywhere.
+// The environment of a Nix command of ours: of the user's variables only those pass that find Nix, its store
+// and temporary space, and no nix.conf of a user counts. What a tree reads with builtins.getEnv is therefore
+// the same everywhere.
 #ifndef HYDRANT_LIB_NIX_COMMAND_ENVIRONMENT_H_
 #define HYDRANT_LIB_NIX_COMMAND_ENVIRONMENT_H_
 
@@ -11,7 +12,8 @@
 namespace hydrant::nix {
 
 struct CommandSettings {
-  std::string store_root;   // the folder that holds nix/store; "": the machine's own store, as the machine is set up
+  std::string
+      store_root;  // the folder that holds nix/store; "": the machine's own store, as the machine is set up
   std::string folder;       // private: home and caches
   std::string search_path;  // PATH; "": ours
   std::string more_config;  // further lines of nix.conf
@@ -34,7 +36,8 @@ inline std::map<std::string, std::string> CommandEnvironment(const CommandSettin
   } else {
     env["NIX_REMOTE"] = settings.store_root;
     env["NIX_CONF_DIR"] = settings.folder + "/no-conf";
-    config += "build-users-group =\n";  // they are shared by all stores of a machine, and this one has one user: us
+    config +=
+        "build-users-group =\n";  // they are shared by all stores of a machine, and this one has one user: us
   }
   env["NIX_CONFIG"] = config + settings.more_config;
   return env;

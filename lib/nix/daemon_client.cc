@@ -285,6 +285,7 @@ absl::StatusOr<BuildResult> DaemonClient::Impl::ReadBuildResult() {
   return result;
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): Options are taken by value everywhere.
 absl::StatusOr<std::unique_ptr<DaemonClient>> DaemonClient::Connect(Options options) {
   HYDRANT_ASSIGN_OR_RETURN(auto connection, DaemonConnection::Open(options));
   return std::unique_ptr<DaemonClient>(

@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::string_view kAlphabet = "0123456789abcdfghijklmnpqrsvwxyz";
 
-constexpr std::array<int8_t, 256> DigitValues() {
-  std::array<int8_t, 256> values{};
+constexpr std::array<int, 256> DigitValues() {
+  std::array<int, 256> values{};
   for (auto& value : values) value = -1;
-  for (size_t i = 0; i < kAlphabet.size(); ++i) values[static_cast<unsigned char>(kAlphabet[i])] = i;
+  for (size_t i = 0; i < kAlphabet.size(); ++i) values[static_cast<unsigned char>(kAlphabet[i])] = static_cast<int>(i);
   return values;
 }
-constexpr std::array<int8_t, 256> kDigit = DigitValues();
+constexpr std::array<int, 256> kDigit = DigitValues();
 
 absl::Status BadHash(std::string_view text, std::string_view why) {
   return absl::InvalidArgumentError(

@@ -123,7 +123,7 @@ class Dumper {
     HYDRANT_RETURN_IF_ERROR(Token("directory"));
     for (const std::string& child : names) {
       HYDRANT_RETURN_IF_ERROR(Tokens({"entry", "(", "name", child, "node"}));
-      HYDRANT_RETURN_IF_ERROR(Node(fd.get(), child.c_str(), path + "/" + child, depth + 1));
+      HYDRANT_RETURN_IF_ERROR(Node(fd.get(), child.c_str(), absl::StrCat(path, "/", child), depth + 1));
       HYDRANT_RETURN_IF_ERROR(Token(")"));
     }
     return absl::OkStatus();

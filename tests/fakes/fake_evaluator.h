@@ -18,8 +18,8 @@ namespace hydrant {
 
 class FakeEvaluator final : public Evaluator {
  public:
-  // What the variants of a package get, by attribute path or by variant id (which outranks it). A package without script is a
-  // missing attribute. Outcome::variant is filled in.
+  // What the variants of a package get, by attribute path or by variant id (which outranks it). A package
+  // without script is a missing attribute. Outcome::variant is filled in.
   void Script(const std::string& package_or_id, Outcome outcome) {
     MutexLock lock(mu_);
     script_[package_or_id] = std::move(outcome);
@@ -69,7 +69,8 @@ class FakeEvaluator final : public Evaluator {
     for (const std::string& key : {variant.id, variant.package}) {
       if (const auto found = script_.find(key); found != script_.end()) return found->second;
     }
-    return {.cause = Cause::kMissingAttribute, .message = absl::StrCat("attribute '", variant.package, "' missing")};
+    return {.cause = Cause::kMissingAttribute,
+            .message = absl::StrCat("attribute '", variant.package, "' missing")};
   }
 
   mutable Mutex mu_;

@@ -22,12 +22,15 @@ class MemorySource final : public TreeSource {
  public:
   absl::StatusOr<Tree> Snapshot(const SourceSpec& spec, const std::string& root) override {
     namespace fs = std::filesystem;
-    if (!spec.git.empty()) return absl::UnimplementedError("git sources are not served by this version; use path");
-    if (root.empty() || root.find('/') != std::string::npos) return absl::InvalidArgumentError("root: not a plain name");
+    if (!spec.git.empty())
+      return absl::UnimplementedError("git sources are not served by this version; use path");
+    if (root.empty() || root.find('/') != std::string::npos)
+      return absl::InvalidArgumentError("root: not a plain name");
     std::error_code error;
     const fs::path path = fs::canonical(spec.path, error);
     if (error) return absl::NotFoundError(absl::StrCat("source path ", spec.path, ": ", error.message()));
-    if (!fs::is_directory(path)) return absl::InvalidArgumentError(absl::StrCat("source path ", spec.path, ": not a folder"));
+    if (!fs::is_directory(path))
+      return absl::InvalidArgumentError(absl::StrCat("source path ", spec.path, ": not a folder"));
     nix::Sha256 hash;
     if (absl::Status dumped = nix::DumpPath(path.string(), hash); !dumped.ok()) return dumped;
     Tree tree{.path = "", .revision = hash.Finish().ToBase32()};
@@ -53,7 +56,8 @@ class MemorySource final : public TreeSource {
   TestDir folder_;
   Mutex mu_;
   int count_ ABSL_GUARDED_BY(mu_) = 0;
-  std::map<std::string, std::map<std::string, std::string>> roots_ ABSL_GUARDED_BY(mu_);  // root -> revision -> path
+  std::map<std::string, std::map<std::string, std::string>> roots_
+      ABSL_GUARDED_BY(mu_);  // root -> revision -> path
 };
 
 }  // namespace hydrant

@@ -126,6 +126,10 @@ absl::Status AttemptReporter::Finish(const AttemptEnd& end) {
     end_.reset();
   }
   if (absl::IsFailedPrecondition(verdict)) return verdict;
+  hydrant::Log(LogLevel::kInfo, "attempt ended",
+               {{"attempt", options_.attempt.value},
+                {"outcome", end.cause == Cause::kNone ? "succeeded" : CauseName(end.cause)},
+                {"heard", verdict.ok() ? "yes" : std::string(verdict.message())}});
   if (!absl::IsCancelled(verdict)) spool_.Forget(options_.attempt);
   options_.done(options_.attempt);
   return verdict;
@@ -198,10 +202,12 @@ void AttemptReporter::SendLog() {
   request.set_offset(log_sent_);
   mu_.Unlock();
   auto bytes = log_->Read(request.offset(), kMaxPiece);
-  absl::StatusOr<int64_t> next = bytes.status();
+  absl::StatusOr<int64_t> next = 0;
   if (bytes.ok()) {
     request.set_data(*std::move(bytes));
     next = client_.AppendLog(request);
+  } else {
+    next = bytes.status();
   }
   mu_.Lock();
   if (absl::IsResourceExhausted(next.status())) {

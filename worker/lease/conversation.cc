@@ -279,7 +279,7 @@ void Conversation::Done(AttemptId attempt) {
     reporter = std::move(it->second.reporter);
     held_.erase(it);
     last_busy_ = clock_.Now();
-    wake = draining_ && held_.empty();
+    wake = held_.empty() && (draining_ || options_.idle < absl::InfiniteDuration());
     changed_.NotifyAll();
   }
   if (wake) client_.WakeSynchronize();

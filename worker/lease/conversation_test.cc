@@ -31,7 +31,7 @@ class Worker {
         spool_(*AttemptSpool::Open(spool)),
         conversation_(client_, *spool_, runner_, clock_, Fast(std::move(options))),
         thread_([this] { status_ = conversation_.Run(); }) {}
-  ~Worker() { Leave(); }
+  ~Worker() { (void)Leave(); }
 
   // Drains and waits; Run's status.
   absl::Status Leave() {
@@ -76,6 +76,10 @@ std::function<bool(const State&)> Ended(int64_t attempt) {
   return [attempt](const State& state) { return state.ends.contains(attempt); };
 }
 
+bool Holds(const State& state, int attempts) {
+  return !state.synchronized.empty() && state.synchronized.back().held_size() == attempts;
+}
+
 class ConversationTest : public testing::Test {
  protected:
   FakeHydrantd hydrantd_;
@@ -112,7 +116,7 @@ TEST_F(ConversationTest, WorkGoesOnWhileHydrantdIsAway) {
     away.WaitFor(absl::InfiniteDuration());
     Succeed(a, b, report);
   });
-  hydrantd_.WaitUntil([](const State& state) { return state.synchronized.back().held_size() == 1; });
+  hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
   hydrantd_.StopServer();
   away.Cancel();
   hydrantd_.Start();
@@ -121,16 +125,19 @@ TEST_F(ConversationTest, WorkGoesOnWhileHydrantdIsAway) {
 
 TEST_F(ConversationTest, ABuiltAttemptSurvivesTheProgram) {
   hydrantd_.Assign(Step(7));
+  Cancellation away;
   {
     Worker first(hydrantd_, spool_, [&](const Assignment&, const std::optional<AttemptEnd>&, AttemptReport& report) {
       report.Log("built\n");
       report.Built({.max_memory_bytes = 5});
-      hydrantd_.StopServer();
+      away.WaitFor(absl::InfiniteDuration());
       EXPECT_TRUE(absl::IsCancelled(report.Finish({.max_memory_bytes = 5})));
     }, {.give_back_within = absl::ZeroDuration()});
-    hydrantd_.WaitUntil([](const State& state) { return state.synchronized.back().held_size() == 1; });
+    hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
+    hydrantd_.StopServer();
+    away.Cancel();
     first.conversation().GiveBack();
-    first.Wait();
+    (void)first.Wait();
   }
   hydrantd_.Start();
   Worker second(hydrantd_, spool_, [](const Assignment& a, const std::optional<AttemptEnd>& built, AttemptReport& report) {
@@ -158,7 +165,7 @@ TEST_F(ConversationTest, WhatWasNotBuiltIsForgottenByTheNextRun) {
     }, {.give_back_within = absl::ZeroDuration()});
     hydrantd_.WaitUntil([](const State& state) { return state.logs.contains(7); });
     first.conversation().GiveBack();
-    first.Wait();
+    (void)first.Wait();
   }
   EXPECT_TRUE(AttemptSpool::Open(spool_).value()->Load()->empty());
 }
@@ -171,9 +178,9 @@ TEST_F(ConversationTest, ARevokedAttemptIsStoppedAndSaysNoMore) {
     EXPECT_TRUE(absl::IsAborted(report.Finish({.cause = Cause::kCancelled})));
   });
   runner = &worker.runner();
-  hydrantd_.WaitUntil([](const State& state) { return state.synchronized.back().held_size() == 1; });
+  hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
   hydrantd_.Revoke(7);
-  hydrantd_.WaitUntil([](const State& state) { return state.synchronized.back().held_size() == 0; });
+  hydrantd_.WaitUntil([](const State& state) { return Holds(state, 0); });
   EXPECT_TRUE(worker.Leave().ok());
   EXPECT_FALSE(hydrantd_.state().ends.contains(7));
 }
@@ -192,7 +199,7 @@ TEST_F(ConversationTest, ALeaseThatIsLostWhileReportingStopsTheAttempt) {
   });
   runner = &worker.runner();
   mu.Unlock();
-  hydrantd_.WaitUntil([](const State& state) { return state.synchronized.back().held_size() == 1; });
+  hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
   EXPECT_TRUE(worker.Leave().ok());
 }
 
@@ -237,9 +244,9 @@ TEST_F(ConversationTest, DrainingFinishesWhatRunsThenLeaves) {
     go.WaitFor(absl::InfiniteDuration());
     Succeed(a, b, report);
   });
-  hydrantd_.WaitUntil([](const State& state) { return state.synchronized.back().held_size() == 1; });
+  hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
   worker.conversation().Drain();
-  hydrantd_.WaitUntil([](const State& state) { return state.synchronized.back().draining(); });
+  hydrantd_.WaitUntil([](const State& state) { return !state.synchronized.empty() && state.synchronized.back().draining(); });
   go.Cancel();
   EXPECT_TRUE(worker.Wait().ok());
   const State state = hydrantd_.state();
@@ -255,7 +262,7 @@ TEST_F(ConversationTest, GivingBackStopsWhatRunsAndSaysLost) {
     EXPECT_TRUE(report.Finish({.cause = Cause::kLost}).ok());
   });
   runner = &worker.runner();
-  hydrantd_.WaitUntil([](const State& state) { return state.synchronized.back().held_size() == 1; });
+  hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
   worker.conversation().GiveBack();
   EXPECT_TRUE(worker.Wait().ok());
   EXPECT_EQ(hydrantd_.state().ends.at(7)[0].cause(), "lost");

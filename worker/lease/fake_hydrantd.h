@@ -53,6 +53,10 @@ class FakeHydrantd final : public v1::WorkerService::Service {
     MutexLock lock(mu_);
     answers_[call] = {times, std::move(status), done_first};
   }
+  void SetFarm(v1::Farm farm) {
+    MutexLock lock(mu_);
+    farm_ = std::move(farm);
+  }
   void AddDerivation(v1::DerivationFile file) {
     MutexLock lock(mu_);
     derivations_.push_back(std::move(file));
@@ -86,7 +90,7 @@ class FakeHydrantd final : public v1::WorkerService::Service {
     if (const auto status = Ordered("Synchronize", after); !status.ok() && !after) return status;
     state_.synchronized.push_back(*request);
     changed_.NotifyAll();
-    response->mutable_farm()->set_cache_url("http://cache");
+    *response->mutable_farm() = farm_;
     std::set<int64_t> held;
     for (const auto& one : request->held()) held.insert(one.attempt());
     const absl::Time until = absl::Now() + absl::Milliseconds(request->hold_ms());
@@ -168,6 +172,7 @@ class FakeHydrantd final : public v1::WorkerService::Service {
   Mutex mu_;
   CondVar changed_;
   State state_ ABSL_GUARDED_BY(mu_);
+  v1::Farm farm_ ABSL_GUARDED_BY(mu_);
   std::map<int64_t, v1::Assignment> assigned_ ABSL_GUARDED_BY(mu_);
   std::set<int64_t> revoked_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, Answer> answers_ ABSL_GUARDED_BY(mu_);

@@ -78,6 +78,11 @@ void TestCache::Order(Fault fault) {
   faults_.push_back(std::move(fault));
 }
 
+void TestCache::Heal() {
+  MutexLock lock(mu_);
+  faults_.clear();
+}
+
 void TestCache::Put(const std::string& path, std::string bytes) {
   MutexLock lock(mu_);
   files_[path] = std::move(bytes);

@@ -40,6 +40,7 @@ class TestCache {
   const nix::SecretKey& key() const { return key_; }
 
   void Order(Fault fault);
+  void Heal();  // no more faults
   void Put(const std::string& path, std::string bytes);
   void Remove(const std::string& path);
   std::optional<std::string> File(const std::string& path) const;
