@@ -1,5 +1,6 @@
 #include "worker/attempt.h"
 
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -69,7 +70,8 @@ bool Attempt::Fail(Cause cause, std::string message) {
 absl::StatusOr<std::unique_ptr<StoreSession>> Attempt::Open(const AttemptLimits& limits) {
   auto session = tools_.open_session(limits);
   if (!session.ok()) {
-    Fail(Cause::kTransient, absl::StrCat("the worker's store cannot be opened: ", session.status().message()));
+    Fail(Cause::kTransient,
+         absl::StrCat("the worker's store cannot be opened: ", session.status().message()));
   }
   return session;
 }
@@ -100,7 +102,8 @@ void Attempt::RunStep(const StepWork& work, bool resumed) {
     return;
   }
   bool valid = resumed;
-  if ((resumed || Prepare(**session, work, *derivation, valid)) && (valid || Build(**session, work, *derivation))) {
+  if ((resumed || Prepare(**session, work, *derivation, valid)) &&
+      (valid || Build(**session, work, *derivation))) {
     if (!resumed) report_->Built(end_);
     Enter(AttemptStage::kPushing);
     Push(**session, *derivation);
@@ -108,7 +111,8 @@ void Attempt::RunStep(const StepWork& work, bool resumed) {
   Finish(**session, *derivation);
 }
 
-bool Attempt::Prepare(StoreSession& session, const StepWork& work, const nix::Derivation& derivation, bool& built) {
+bool Attempt::Prepare(StoreSession& session, const StepWork& work, const nix::Derivation& derivation,
+                      bool& built) {
   const auto failed = [this](const absl::Status& status) {
     return Fail(Cause::kTransient, std::string(status.message()));
   };
@@ -116,17 +120,26 @@ bool Attempt::Prepare(StoreSession& session, const StepWork& work, const nix::De
   if (!valid.ok()) return failed(valid.status());
   built = *valid;
   if (built) return true;
+  std::set<std::string> paths(work.input_paths.begin(), work.input_paths.end());
+  std::vector<DerivationFile> files;
   if (work.needs_derivation_closure) {
     const auto there = tools_.builder.HasDerivation(session, work.derivation_path);
     if (!there.ok()) return failed(there.status());
     if (!*there) {
-      const auto files = report_->Derivations({});
-      if (!files.ok()) return failed(files.status());
-      const absl::Status added = tools_.builder.AddDerivations(session, *files);
-      if (!added.ok()) return failed(added);
+      auto closure = report_->Derivations({});
+      if (!closure.ok()) return failed(closure.status());
+      files = *std::move(closure);
+    }
+    // A .drv is valid only with the sources that it refers to.
+    for (const DerivationFile& file : files) {
+      for (const std::string& reference : file.references) {
+        if (!reference.ends_with(".drv")) paths.insert(reference);
+      }
     }
   }
-  return Fetch(session, work.input_paths);
+  if (!Fetch(session, {paths.begin(), paths.end()})) return false;
+  const absl::Status added = tools_.builder.AddDerivations(session, files);
+  return added.ok() || failed(added);
 }
 
 bool Attempt::Fetch(StoreSession& session, const std::vector<std::string>& paths) {
@@ -141,16 +154,18 @@ bool Attempt::Fetch(StoreSession& session, const std::vector<std::string>& paths
 
 bool Attempt::Build(StoreSession& session, const StepWork& work, const nix::Derivation& derivation) {
   const std::string& uuid = assignment_.gpu_uuid;
-  const std::optional<GpuClaims::Claim> gpu = uuid.empty() ? std::nullopt : tools_.gpus.Wait(uuid, cancellation_);
+  const std::optional<GpuClaims::Claim> gpu =
+      uuid.empty() ? std::nullopt : tools_.gpus.Wait(uuid, cancellation_);
   if (!uuid.empty() && !gpu) return Fail(Cause::kTransient, absl::StrCat("this worker has no GPU ", uuid));
   Enter(AttemptStage::kBuilding);
   const absl::Time begin = tools_.clock.Now();
-  const BuildOutcome outcome = tools_.builder.Build(session,
-                                                    {.derivation_path = work.derivation_path,
-                                                     .derivation = derivation,
-                                                     .input_paths = work.input_paths,
-                                                     .limits = work.limits},
-                                                    [this](std::string_view bytes) { report_->Log(bytes); }, cancellation_);
+  const BuildOutcome outcome = tools_.builder.Build(
+      session,
+      {.derivation_path = work.derivation_path,
+       .derivation = derivation,
+       .input_paths = work.input_paths,
+       .limits = work.limits},
+      [this](std::string_view bytes) { report_->Log(bytes); }, cancellation_);
   end_.building = tools_.clock.Now() - begin;
   end_.nix_status = outcome.nix_status;
   end_.cpu = outcome.cpu;
@@ -201,13 +216,14 @@ void Attempt::Check(const CheckWork& work) {
   if (gpu) end_.gpu = gpu->gpu();
   Enter(AttemptStage::kBuilding);
   const absl::Time begin = tools_.clock.Now();
-  const CheckOutcome outcome = tools_.checks.Run({.name = work.name,
-                                                  .output_path = work.output_path,
-                                                  .environment_path = work.environment_path,
-                                                  .command = work.command,
-                                                  .gpu = end_.gpu,
-                                                  .limits = work.limits},
-                                                 [this](std::string_view bytes) { report_->Log(bytes); }, cancellation_);
+  const CheckOutcome outcome = tools_.checks.Run(
+      {.name = work.name,
+       .output_path = work.output_path,
+       .environment_path = work.environment_path,
+       .command = work.command,
+       .gpu = end_.gpu,
+       .limits = work.limits},
+      [this](std::string_view bytes) { report_->Log(bytes); }, cancellation_);
   end_.building = tools_.clock.Now() - begin;
   end_.cpu = outcome.cpu;
   end_.max_memory_bytes = outcome.max_memory_bytes;

@@ -1,5 +1,5 @@
-// One attempt from its assignment to its end: fetch, build or check, push; stops at the first failure. Knows nothing of leases
-// or of how its words reach hydrantd.
+// One attempt from its assignment to its end: fetch, build or check, push; stops at the first failure. Knows
+// nothing of leases or of how its words reach hydrantd.
 #ifndef HYDRANT_WORKER_ATTEMPT_H_
 #define HYDRANT_WORKER_ATTEMPT_H_
 

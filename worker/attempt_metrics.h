@@ -13,7 +13,8 @@ namespace hydrant::worker {
 class AttemptMetrics final : public AttemptObserver {
  public:
   // Serves on `listen`, HOST:PORT; empty: counts only. Unavailable when the port is taken.
-  static absl::StatusOr<std::unique_ptr<AttemptMetrics>> Open(const std::string& listen, const WorkerOffer& offer);
+  static absl::StatusOr<std::unique_ptr<AttemptMetrics>> Open(const std::string& listen,
+                                                              const WorkerOffer& offer);
   ~AttemptMetrics() override;
 
   void Entered(AttemptStage stage, AttemptStage before) override;

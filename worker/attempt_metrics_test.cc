@@ -9,7 +9,8 @@ namespace {
 using testing::HasSubstr;
 
 TEST(AttemptMetrics, CountsOutcomesStagesAndBytes) {
-  const auto metrics = *AttemptMetrics::Open("", {.slots = 3, .gpus = {{.architecture = "8.6", .simulated = true}}});
+  const auto metrics =
+      *AttemptMetrics::Open("", {.slots = 3, .gpus = {{.architecture = "8.6", .simulated = true}}});
   metrics->Entered(AttemptStage::kFetching, AttemptStage::kLeased);
   metrics->Entered(AttemptStage::kBuilding, AttemptStage::kFetching);
   EXPECT_THAT(metrics->Text(), HasSubstr("hydrant_worker_attempts{stage=\"building\"} 1"));
@@ -17,12 +18,13 @@ TEST(AttemptMetrics, CountsOutcomesStagesAndBytes) {
   metrics->Ended({.cause = Cause::kBuilderFailed, .building = absl::Seconds(2)}, AttemptStage::kBuilding);
   metrics->Ended({}, AttemptStage::kLeased);
   const std::string text = metrics->Text();
-  for (const char* line : {"hydrant_worker_slots 3", "hydrant_worker_gpus{architecture=\"8.6\",simulated=\"true\"} 1",
-                           "hydrant_worker_attempts{stage=\"building\"} 0", "hydrant_worker_attempts{stage=\"fetching\"} 0",
-                           "hydrant_worker_attempts_total{cause=\"builder_failed\",outcome=\"failed\"} 1",
-                           "hydrant_worker_attempts_total{cause=\"\",outcome=\"succeeded\"} 1",
-                           "hydrant_worker_attempt_duration_seconds_sum{stage=\"building\"} 2",
-                           "hydrant_worker_upload_bytes_total 100"}) {
+  for (const char* line :
+       {"hydrant_worker_slots 3", "hydrant_worker_gpus{architecture=\"8.6\",simulated=\"true\"} 1",
+        "hydrant_worker_attempts{stage=\"building\"} 0", "hydrant_worker_attempts{stage=\"fetching\"} 0",
+        "hydrant_worker_attempts_total{cause=\"builder_failed\",outcome=\"failed\"} 1",
+        "hydrant_worker_attempts_total{cause=\"\",outcome=\"succeeded\"} 1",
+        "hydrant_worker_attempt_duration_seconds_sum{stage=\"building\"} 2",
+        "hydrant_worker_upload_bytes_total 100"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }

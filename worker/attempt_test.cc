@@ -11,19 +11,24 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 constexpr char kDerivation[] = "/nix/store/00000000000000000000000000000000-it.drv";
 constexpr char kOutput[] = "/nix/store/11111111111111111111111111111111-it";
 constexpr char kInput[] = "/nix/store/22222222222222222222222222222222-in";
+constexpr char kOther[] = "/nix/store/33333333333333333333333333333333-other.drv";
+constexpr char kSource[] = "/nix/store/44444444444444444444444444444444-source.cu";
 
 std::string Aterm() {
-  return std::string(R"(Derive([("out",")") + kOutput + R"(","","")],[],[],"x86_64-linux","/bin/sh",[],[("out",")" + kOutput + R"(")]))";
+  return std::string(R"(Derive([("out",")") + kOutput +
+         R"(","","")],[],[],"x86_64-linux","/bin/sh",[],[("out",")" + kOutput + R"(")]))";
 }
 
 // Remembers what was moved; fails as told.
 class FakeTransfer final : public PathTransfer {
  public:
-  absl::Status Fetch(StoreSession&, const CacheAccess& access, const std::vector<std::string>& paths, Cancellation&) override {
+  absl::Status Fetch(StoreSession&, const CacheAccess& access, const std::vector<std::string>& paths,
+                     Cancellation&) override {
     fetched = paths;
     last_access = access;
     return fetch_status;
@@ -66,7 +71,7 @@ class FakeReport final : public AttemptReport {
     return answer;
   }
   absl::StatusOr<std::vector<DerivationFile>> Derivations(const std::vector<std::string>&) override {
-    return std::vector<DerivationFile>{{.path = kDerivation, .aterm = Aterm()}};
+    return std::vector<DerivationFile>{{.path = kDerivation, .aterm = Aterm(), .references = {kOther, kSource}}};
   }
   std::vector<AttemptStage> stages;
   std::string log;
@@ -90,7 +95,11 @@ class AttemptTest : public testing::Test {
   StepWork& step() { return std::get<StepWork>(assignment_.work); }
   void MakeCheck() {
     assignment_.gpu_uuid = "simulated-0";
-    assignment_.work = CheckWork{.name = "smoke", .output_path = kOutput, .environment_path = kInput, .command = {"true"}, .gpu = true};
+    assignment_.work = CheckWork{.name = "smoke",
+                                 .output_path = kOutput,
+                                 .environment_path = kInput,
+                                 .command = {"true"},
+                                 .gpu = true};
   }
 
   const WorkerStore store_{{}};
@@ -101,12 +110,18 @@ class AttemptTest : public testing::Test {
   NoObserver observer_;
   SystemClock clock_;
   absl::Status open_status_;
-  AttemptTools tools_{.open_session = [this](const AttemptLimits&) -> absl::StatusOr<std::unique_ptr<StoreSession>> {
-                        if (!open_status_.ok()) return open_status_;
-                        return std::make_unique<StoreSession>(store_, nullptr);
-                      },
-                      .builder = builder_, .transfer = transfer_, .checks = checks_, .gpus = gpus_,
-                      .observer = observer_, .clock = clock_, .token = "secret"};
+  AttemptTools tools_{
+      .open_session = [this](const AttemptLimits&) -> absl::StatusOr<std::unique_ptr<StoreSession>> {
+        if (!open_status_.ok()) return open_status_;
+        return std::make_unique<StoreSession>(store_, nullptr);
+      },
+      .builder = builder_,
+      .transfer = transfer_,
+      .checks = checks_,
+      .gpus = gpus_,
+      .observer = observer_,
+      .clock = clock_,
+      .token = "secret"};
   Assignment assignment_;
   const std::shared_ptr<FakeReport> report_ = std::make_shared<FakeReport>();
 };
@@ -115,7 +130,8 @@ TEST_F(AttemptTest, FetchesBuildsPushesAndSaysSo) {
   builder_.Plan(kDerivation, {.log = "hello\n"});
   const AttemptEnd end = Run();
   EXPECT_EQ(end.cause, Cause::kNone) << end.message;
-  EXPECT_THAT(report_->stages, ElementsAre(AttemptStage::kFetching, AttemptStage::kBuilding, AttemptStage::kPushing));
+  EXPECT_THAT(report_->stages,
+              ElementsAre(AttemptStage::kFetching, AttemptStage::kBuilding, AttemptStage::kPushing));
   EXPECT_THAT(transfer_.fetched, ElementsAre(kInput));
   EXPECT_THAT(transfer_.pushed, ElementsAre(kOutput));
   EXPECT_EQ(transfer_.last_access.lease_token, "70");
@@ -134,7 +150,8 @@ TEST_F(AttemptTest, AnInputThatCannotBeHadEndsItBeforeTheBuild) {
 }
 
 TEST_F(AttemptTest, AFailedBuildIsNotPushed) {
-  builder_.Plan(kDerivation, {.outcome = {.cause = Cause::kBuilderFailed, .message = "exit 3", .nix_status = 3}});
+  builder_.Plan(kDerivation,
+                {.outcome = {.cause = Cause::kBuilderFailed, .message = "exit 3", .nix_status = 3}});
   const AttemptEnd end = Run();
   EXPECT_EQ(end.cause, Cause::kBuilderFailed);
   EXPECT_EQ(end.nix_status, 3);
@@ -161,6 +178,8 @@ TEST_F(AttemptTest, TheDerivationClosureComesFirstWhenItIsNeeded) {
   step().needs_derivation_closure = true;
   EXPECT_EQ(Run().cause, Cause::kNone);
   EXPECT_THAT(builder_.added(), ElementsAre(kDerivation));
+  // With the sources that the .drv files refer to, but not with .drv files: those were given.
+  EXPECT_THAT(transfer_.fetched, UnorderedElementsAre(kInput, kSource));
 }
 
 TEST_F(AttemptTest, WhatHydrantdMissesIsPushedAgain) {
@@ -202,7 +221,8 @@ TEST_F(AttemptTest, GarbageForADerivationIsRefused) {
 
 TEST_F(AttemptTest, AttemptsStopEachForItsReason) {
   builder_.Plan(kDerivation, {.log = "x", .until_cancelled = true});
-  for (const auto& [reason, cause] : {std::pair(StopReason::kGivenBack, Cause::kLost), std::pair(StopReason::kLogLimit, Cause::kLogLimit)}) {
+  for (const auto& [reason, cause] : {std::pair(StopReason::kGivenBack, Cause::kLost),
+                                      std::pair(StopReason::kLogLimit, Cause::kLogLimit)}) {
     AttemptThreads attempts(tools_);
     attempts.Start(assignment_, std::nullopt, report_);
     attempts.Stop({99}, reason);

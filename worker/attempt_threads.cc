@@ -23,7 +23,8 @@ void AttemptThreads::Run(std::list<Running>::iterator self, std::unique_ptr<Atte
     MutexLock lock(mu_);
     self->attempt = nullptr;
   }
-  // Its report goes with it, outside the lock and in this thread: a report may wait for its own thread, which may call Stop.
+  // Its report goes with it, outside the lock and in this thread: a report may wait for its own thread, which
+  // may call Stop.
   attempt.reset();
 }
 

@@ -18,7 +18,8 @@ class AttemptThreads final : public AttemptRunner {
   explicit AttemptThreads(AttemptTools tools) : tools_(std::move(tools)) {}
   ~AttemptThreads() override { Join(); }
 
-  void Start(Assignment assignment, std::optional<AttemptEnd> built, std::shared_ptr<AttemptReport> report) override;
+  void Start(Assignment assignment, std::optional<AttemptEnd> built,
+             std::shared_ptr<AttemptReport> report) override;
   void Stop(AttemptId attempt, StopReason reason) override;
   // Waits for all; their reports must be dropped, finished or abandoned.
   void Join();
@@ -29,7 +30,8 @@ class AttemptThreads final : public AttemptRunner {
     Attempt* attempt = nullptr;  // owned by the thread; null once it ended
     std::thread thread;
   };
-  void Run(std::list<Running>::iterator self, std::unique_ptr<Attempt> attempt, std::optional<AttemptEnd> built);
+  void Run(std::list<Running>::iterator self, std::unique_ptr<Attempt> attempt,
+           std::optional<AttemptEnd> built);
   void ReapEnded();
 
   const AttemptTools tools_;

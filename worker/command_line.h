@@ -9,7 +9,8 @@
 
 namespace hydrant::worker {
 
-// The flags, or the exit status when --help or --version was printed (0) or the usage was wrong (2, said on standard error).
+// The flags, or the exit status when --help or --version was printed (0) or the usage was wrong (2, said on
+// standard error).
 std::variant<CommandLine, int> ParseCommandLine(int argc, char** argv, std::string_view version);
 
 }  // namespace hydrant::worker

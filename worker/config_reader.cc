@@ -25,7 +25,8 @@ absl::StatusOr<int64_t> Size(const std::string& text, std::string_view key) {
 bool IsName(std::string_view name) {
   if (name.empty() || name.size() > 63) return false;
   for (const char c : name) {
-    if (!absl::ascii_islower(c) && !absl::ascii_isdigit(c) && (&c == name.data() || (c != '.' && c != '-'))) return false;
+    if (!absl::ascii_islower(c) && !absl::ascii_isdigit(c) && (&c == name.data() || (c != '.' && c != '-')))
+      return false;
   }
   return true;
 }
@@ -33,17 +34,19 @@ bool IsName(std::string_view name) {
 bool IsArchitecture(std::string_view text) {
   const size_t dot = text.find('.');
   if (dot == 0 || dot == std::string_view::npos || dot + 1 == text.size()) return false;
-  return text.find_first_not_of("0123456789.") == std::string_view::npos && text.find('.', dot + 1) == std::string_view::npos;
+  return text.find_first_not_of("0123456789.") == std::string_view::npos &&
+         text.find('.', dot + 1) == std::string_view::npos;
 }
 
 absl::StatusOr<SimulatedGpu> ReadGpu(const v1::GpuConfig& gpu, int index) {
   const std::string where = absl::StrCat("[[gpu]] number ", index + 1);
   if (!gpu.simulated()) {
-    return absl::InvalidArgumentError(absl::StrCat(where, ": simulated must be true; a real GPU is probed, never declared"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, ": simulated must be true; a real GPU is probed, never declared"));
   }
   if (!IsArchitecture(gpu.architecture())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(where, ": architecture is \"", gpu.architecture(), "\", expected a compute capability such as \"8.6\""));
+    return absl::InvalidArgumentError(absl::StrCat(where, ": architecture is \"", gpu.architecture(),
+                                                   "\", expected a compute capability such as \"8.6\""));
   }
   SimulatedGpu result{.architecture = gpu.architecture(), .driver = gpu.driver()};
   HYDRANT_ASSIGN_OR_RETURN(result.memory_bytes, Size(gpu.memory(), where + ": memory"));
@@ -63,7 +66,8 @@ absl::StatusOr<WorkerOptions> FromMessage(const v1::WorkerConfig& config) {
   options.cores = offer.cores();
   options.slots = offer.slots();
   if (offer.cores() < 0 || offer.slots() < 0) {
-    return absl::InvalidArgumentError("[offer] cores and slots must be positive; leave them out to have them measured");
+    return absl::InvalidArgumentError(
+        "[offer] cores and slots must be positive; leave them out to have them measured");
   }
   HYDRANT_ASSIGN_OR_RETURN(options.memory_bytes, Size(offer.memory(), "[offer] memory"));
   for (int i = 0; i < config.gpu_size(); ++i) {
@@ -77,8 +81,9 @@ absl::StatusOr<WorkerOptions> FromMessage(const v1::WorkerConfig& config) {
 absl::Status Complete(WorkerOptions& options) {
   if (options.name.empty()) options.name = HostName();
   if (!IsName(options.name)) {
-    return absl::InvalidArgumentError(absl::StrCat("name is \"", options.name,
-                                                   "\", expected at most 63 of [a-z0-9.-], beginning with a letter or digit"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("name is \"", options.name,
+                     "\", expected at most 63 of [a-z0-9.-], beginning with a letter or digit"));
   }
   if (options.spool.empty()) options.spool = "/var/lib/hydrant-worker";
   if (options.store.empty()) options.store = "daemon";
@@ -87,7 +92,8 @@ absl::Status Complete(WorkerOptions& options) {
   if (options.sandbox_paths.empty()) {
     const std::string shell = DefaultSandboxShell();
     if (shell.empty()) {
-      return absl::InvalidArgumentError("no busybox for /bin/sh of builds: install busybox-static, or set [nix] sandbox_paths");
+      return absl::InvalidArgumentError(
+          "no busybox for /bin/sh of builds: install busybox-static, or set [nix] sandbox_paths");
     }
     options.sandbox_paths = {shell};
   }
@@ -127,13 +133,15 @@ absl::StatusOr<WorkerOptions> ReadWorkerOptions(const CommandLine& line, std::st
   }
   if (line.command == CommandLine::Command::kProbe) return options;
   if (options->server.empty()) {
-    return absl::InvalidArgumentError("no server: give --server HOST:PORT, or `server` in the configuration file");
+    return absl::InvalidArgumentError(
+        "no server: give --server HOST:PORT, or `server` in the configuration file");
   }
   const std::string& token_file = line.token_file.empty() ? config.token_file() : line.token_file;
   HYDRANT_ASSIGN_OR_RETURN(options->token, ReadToken(token_file, token_variable));
   if (options->token.empty()) {
     return absl::InvalidArgumentError(
-        "no token: give --token-file FILE, `token_file` in the configuration file, or the variable HYDRANT_TOKEN");
+        "no token: give --token-file FILE, `token_file` in the configuration file, or the variable "
+        "HYDRANT_TOKEN");
   }
   return options;
 }

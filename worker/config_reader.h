@@ -10,8 +10,8 @@
 
 namespace hydrant::worker {
 
-// InvalidArgument names file, line or flag, and what was expected. Without a token_file the token is `token_variable`.
-// The name's default and measured values are left to the caller.
+// InvalidArgument names file, line or flag, and what was expected. Without a token_file the token is
+// `token_variable`. The name's default and measured values are left to the caller.
 absl::StatusOr<WorkerOptions> ReadWorkerOptions(const CommandLine& line, std::string_view token_variable);
 
 }  // namespace hydrant::worker

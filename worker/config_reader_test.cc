@@ -96,15 +96,18 @@ TEST_F(ConfigReaderTest, DefaultsAreThoseOfTheInterface) {
 }
 
 TEST_F(ConfigReaderTest, AnUnknownKeyNamesTheNearest) {
-  EXPECT_THAT(Error("serve = \"x\"\n"), testing::AllOf(HasSubstr("worker.toml:1"), HasSubstr("serve"), HasSubstr("server")));
+  EXPECT_THAT(Error("serve = \"x\"\n"),
+              testing::AllOf(HasSubstr("worker.toml:1"), HasSubstr("serve"), HasSubstr("server")));
 }
 
 TEST_F(ConfigReaderTest, WrongValuesSayWhatWasExpected) {
   EXPECT_THAT(Error("server = \"a:1\"\nname = \"Bad_Name\"\n"), HasSubstr("Bad_Name"));
   EXPECT_THAT(Error("server = \"a:1\"\n[offer]\nmemory = \"lots\"\n"), HasSubstr("[offer] memory"));
   EXPECT_THAT(Error("server = \"a:1\"\n[offer]\nslots = -1\n"), HasSubstr("slots"));
-  EXPECT_THAT(Error("server = \"a:1\"\n[[gpu]]\narchitecture = \"sm_86\"\nsimulated = true\n"), HasSubstr("\"8.6\""));
-  EXPECT_THAT(Error("server = \"a:1\"\n[[gpu]]\narchitecture = \"8.6\"\n"), HasSubstr("simulated must be true"));
+  EXPECT_THAT(Error("server = \"a:1\"\n[[gpu]]\narchitecture = \"sm_86\"\nsimulated = true\n"),
+              HasSubstr("\"8.6\""));
+  EXPECT_THAT(Error("server = \"a:1\"\n[[gpu]]\narchitecture = \"8.6\"\n"),
+              HasSubstr("simulated must be true"));
 }
 
 TEST_F(ConfigReaderTest, WithoutServerOrTokenThereIsNothingToDo) {

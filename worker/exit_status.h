@@ -1,4 +1,5 @@
-// What the program says when it ends, and its status: 0 ok, 1 the work failed, 2 usage or configuration, 3 no server.
+// What the program says when it ends, and its status: 0 ok, 1 the work failed, 2 usage or configuration, 3 no
+// server.
 #ifndef HYDRANT_WORKER_EXIT_STATUS_H_
 #define HYDRANT_WORKER_EXIT_STATUS_H_
 

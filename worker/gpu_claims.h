@@ -1,4 +1,5 @@
-// Who uses which GPU of this machine now: one GPU runs one attempt, also while an attempt that lost its lease still ends.
+// Who uses which GPU of this machine now: one GPU runs one attempt, also while an attempt that lost its lease
+// still ends.
 #ifndef HYDRANT_WORKER_GPU_CLAIMS_H_
 #define HYDRANT_WORKER_GPU_CLAIMS_H_
 
@@ -22,7 +23,8 @@ class GpuClaims {
   class Claim {
    public:
     Claim(GpuClaims& claims, GpuFacts gpu) : claims_(&claims), gpu_(std::move(gpu)) {}
-    Claim(Claim&& other) noexcept : claims_(std::exchange(other.claims_, nullptr)), gpu_(std::move(other.gpu_)) {}
+    Claim(Claim&& other) noexcept
+        : claims_(std::exchange(other.claims_, nullptr)), gpu_(std::move(other.gpu_)) {}
     ~Claim() {
       if (claims_ != nullptr) claims_->Release(gpu_.uuid);
     }

@@ -1,8 +1,8 @@
 #include "worker/gpu_claims.h"
 
-#include <thread>
-
 #include <gtest/gtest.h>
+
+#include <thread>
 
 namespace hydrant::worker {
 namespace {

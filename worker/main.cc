@@ -20,14 +20,15 @@
 namespace hydrant::worker {
 
 int Serve(const WorkerOptions& options, WorkerOffer offer) {
-  const auto channel = rpc::MakeChannel(
-      {.address = options.server, .tls = {.cert = options.tls_cert, .key = options.tls_key, .ca = options.tls_ca}});
+  const rpc::TlsFiles tls{.cert = options.tls_cert, .key = options.tls_key, .ca = options.tls_ca};
+  const auto channel = rpc::MakeChannel({.address = options.server, .tls = tls});
   if (!channel.ok()) return EndWith(2, Annotate(channel.status(), "server"));
   const auto folder = SpoolFolder::Open(options.spool);
   if (!folder.ok()) return EndWith(2, folder.status());
+  const std::string scratch = (*folder)->scratch();
   const auto spool = AttemptSpool::Open((*folder)->attempts());
   if (!spool.ok()) return EndWith(1, spool.status());
-  const WorkerStore store(StoreOptions(options, offer, (*folder)->scratch()));
+  const WorkerStore store(StoreOptions(options, offer, scratch));
   const auto nix = store.CheckTrust();
   if (!nix.ok()) return EndWith(1, nix.status());
   offer.nix_version = *nix;
@@ -36,21 +37,20 @@ int Serve(const WorkerOptions& options, WorkerOffer offer) {
 
   const SystemClock clock;
   NixBuilder builder;
-  CacheTransfer transfer({.spool = (*folder)->scratch()});
-  SimulatedGpuAccess gpu_access;
-  SandboxCheckRunner checks({.store_folder = store.RealPath("/nix/store"),
-                             .sandbox_paths = options.sandbox_paths,
-                             .scratch = (*folder)->scratch()},
-                            gpu_access);
+  CacheTransfer transfer({.spool = scratch});
+  SimulatedGpuAccess access;
+  SandboxCheckRunner checks({store.RealPath("/nix/store"), options.sandbox_paths, scratch}, access);
   GpuClaims gpus(offer.gpus);
   FarmClient client(*channel, {.name = options.name, .token = options.token});
-  AttemptThreads attempts({.open_session = [&store](const AttemptLimits& limits) { return OpenSession(store, limits); },
-                           .builder = builder, .transfer = transfer, .checks = checks, .gpus = gpus,
-                           .observer = **metrics, .clock = clock, .token = options.token});
-  Conversation conversation(client, **spool, attempts, clock,
-                            {.offer = offer, .idle = options.idle, .reach_within = options.reach_within,
-                             .heartbeat = [] { sd_notify(0, "WATCHDOG=1"); }});
-  SignalWatch signals(options.drain_on, [&] { conversation.Drain(); }, [&] { conversation.GiveBack(); });
+  const auto session = [&store](const AttemptLimits& limits) { return OpenSession(store, limits); };
+  AttemptThreads attempts({session, builder, transfer, checks, gpus, **metrics, clock, options.token});
+  Conversation conversation(
+      client, **spool, attempts, clock,
+      {.offer = offer, .idle = options.idle, .reach_within = options.reach_within, .heartbeat = [] {
+         sd_notify(0, "WATCHDOG=1");
+       }});
+  SignalWatch signals(
+      options.drain_on, [&] { conversation.Drain(); }, [&] { conversation.GiveBack(); });
   sd_notify(0, "READY=1");
   const absl::Status left = conversation.Run();
   sd_notify(0, "STOPPING=1");
@@ -71,7 +71,8 @@ int Main(int argc, char** argv) {
   const auto gpus = gpu_probe.Probe();
   if (!gpus.ok()) return EndWith(1, gpus.status());
   const WorkerOffer offer = MakeOffer(*options, ProbeMachine(), *gpus);
-  return line.command == CommandLine::Command::kProbe ? PrintProbe(line, *options, offer) : Serve(*options, offer);
+  return line.command == CommandLine::Command::kProbe ? PrintProbe(line, *options, offer)
+                                                      : Serve(*options, offer);
 }
 
 }  // namespace hydrant::worker

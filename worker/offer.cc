@@ -24,7 +24,8 @@ WorkerOffer MakeOffer(const WorkerOptions& options, const MachineFacts& machine,
   return offer;
 }
 
-WorkerStore::Options StoreOptions(const WorkerOptions& options, const WorkerOffer& offer, std::string scratch) {
+WorkerStore::Options StoreOptions(const WorkerOptions& options, const WorkerOffer& offer,
+                                  std::string scratch) {
   return {.store = options.store,
           .sandbox_paths = options.sandbox_paths,
           .features = offer.features,
@@ -34,15 +35,16 @@ WorkerStore::Options StoreOptions(const WorkerOptions& options, const WorkerOffe
 }
 
 int PrintProbe(const CommandLine& line, const WorkerOptions& options, const WorkerOffer& offer) {
-  ProbeReport report{.name = options.name,
-                     .gpus = offer.gpus,
-                     .cores = offer.cores,
-                     .memory_bytes = offer.memory_bytes,
-                     .systems = offer.systems,
-                     .features = offer.features,
-                     .slots = offer.slots,
-                     .free_disk_bytes = FreeDiskBytes(options.store == "daemon" ? "/nix/store" : options.store),
-                     .store = options.store};
+  ProbeReport report{
+      .name = options.name,
+      .gpus = offer.gpus,
+      .cores = offer.cores,
+      .memory_bytes = offer.memory_bytes,
+      .systems = offer.systems,
+      .features = offer.features,
+      .slots = offer.slots,
+      .free_disk_bytes = FreeDiskBytes(options.store == "daemon" ? "/nix/store" : options.store),
+      .store = options.store};
   const auto nix = WorkerStore(StoreOptions(options, offer, "/nonexistent")).CheckTrust();
   if (nix.ok()) {
     report.nix_version = *nix;

@@ -15,7 +15,8 @@ namespace hydrant::worker {
 WorkerOffer MakeOffer(const WorkerOptions& options, const MachineFacts& machine, std::vector<GpuFacts> gpus);
 
 // How builds are set up in the worker's store.
-WorkerStore::Options StoreOptions(const WorkerOptions& options, const WorkerOffer& offer, std::string scratch);
+WorkerStore::Options StoreOptions(const WorkerOptions& options, const WorkerOffer& offer,
+                                  std::string scratch);
 
 // `hydrant-worker probe`: asks the store and prints; the exit status.
 int PrintProbe(const CommandLine& line, const WorkerOptions& options, const WorkerOffer& offer);

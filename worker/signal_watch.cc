@@ -31,7 +31,8 @@ void SignalWatch::Block() {
   signal(SIGPIPE, SIG_IGN);
 }
 
-SignalWatch::SignalWatch(const std::string& drain_on, std::function<void()> drain, std::function<void()> give_back)
+SignalWatch::SignalWatch(const std::string& drain_on, std::function<void()> drain,
+                         std::function<void()> give_back)
     : drain_signal_(NumberOf(drain_on)),
       drain_(std::move(drain)),
       give_back_(std::move(give_back)),

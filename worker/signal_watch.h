@@ -1,4 +1,5 @@
-// Waits for signals in a thread and says what they mean: the first drain signal drains; any later one, or another, gives back.
+// Waits for signals in a thread and says what they mean: the first drain signal drains; any later one, or
+// another, gives back.
 #ifndef HYDRANT_WORKER_SIGNAL_WATCH_H_
 #define HYDRANT_WORKER_SIGNAL_WATCH_H_
 
@@ -12,7 +13,8 @@ namespace hydrant::worker {
 
 class SignalWatch {
  public:
-  // First thing in main, before any thread is: SIGTERM, SIGINT and SIGUSR1 wait from now on, SIGPIPE is ignored.
+  // First thing in main, before any thread is: SIGTERM, SIGINT and SIGUSR1 wait from now on, SIGPIPE is
+  // ignored.
   static void Block();
 
   // `drain_on`: "SIGTERM", "SIGINT", "SIGUSR1" or "none".

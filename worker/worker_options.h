@@ -25,7 +25,8 @@ struct WorkerOptions {
   int slots = 0;
   std::vector<SimulatedGpu> gpus;
   std::string metrics_listen;  // empty: not served
-  // Leave after so long without work, or when there was no answer for so long at the beginning. Infinite without --once.
+  // Leave after so long without work, or when there was no answer for so long at the beginning. Infinite
+  // without --once.
   absl::Duration idle = absl::InfiniteDuration(), reach_within = absl::InfiniteDuration();
   std::string drain_on;
 };

@@ -1,8 +1,7 @@
 // The program itself, as a process, against a hydrantd and a cache in this one.
-#include <signal.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "absl/strings/str_cat.h"
 #include "lib/base/file.h"
@@ -27,11 +26,13 @@ class WorkerProgramTest : public testing::Test {
     farm.set_cache_url(cache_.url());
     farm.set_staged_public_key(cache_.key().public_key().ToString());
     hydrantd_.SetFarm(farm);
-    EXPECT_TRUE(WriteFileAtomically(dir_ / "worker.toml",
-                                    absl::StrCat("name = \"w1\"\nserver = \"", hydrantd_.address(), "\"\nspool = \"",
-                                                 dir_ / "spool", "\"\n[nix]\nstore = \"", dir_ / "store",
-                                                 "\"\n[offer]\nslots = 2\n[[gpu]]\narchitecture = \"8.6\"\nsimulated = true\n"))
-                    .ok());
+    EXPECT_TRUE(
+        WriteFileAtomically(
+            dir_ / "worker.toml",
+            absl::StrCat("name = \"w1\"\nserver = \"", hydrantd_.address(), "\"\nspool = \"", dir_ / "spool",
+                         "\"\n[nix]\nstore = \"", dir_ / "store",
+                         "\"\n[offer]\nslots = 2\n[[gpu]]\narchitecture = \"8.6\"\nsimulated = true\n"))
+            .ok());
   }
 
   Subprocess::Options Command(std::vector<std::string> more = {}) {
@@ -40,13 +41,16 @@ class WorkerProgramTest : public testing::Test {
     options.argv.insert(options.argv.end(), more.begin(), more.end());
     return options;
   }
-  std::unique_ptr<Subprocess> Start(std::vector<std::string> more = {}) { return *Subprocess::Start(Command(std::move(more))); }
+  std::unique_ptr<Subprocess> Start(std::vector<std::string> more = {}) {
+    return *Subprocess::Start(Command(std::move(more)));
+  }
 
   // A step whose builder is a line of shell; `needs`: paths that its text names.
-  nix::Derivation Assign(int64_t attempt, const std::string& script, const std::vector<std::string>& needs = {}) {
+  nix::Derivation Assign(int64_t attempt, const std::string& script,
+                         const std::vector<std::string>& needs = {}) {
     const std::string path = *evaluator_.Instantiate(absl::StrCat(
-        "derivation { name = \"it", attempt, "\"; system = builtins.currentSystem; builder = \"/bin/sh\"; args = [ \"-c\" ''",
-        script, "'' ]; }"));
+        "derivation { name = \"it", attempt,
+        "\"; system = builtins.currentSystem; builder = \"/bin/sh\"; args = [ \"-c\" ''", script, "'' ]; }"));
     v1::Assignment assignment;
     assignment.set_attempt(attempt);
     assignment.set_token(attempt);
@@ -86,7 +90,8 @@ TEST_F(WorkerProgramTest, BuildsPushesChecksAndLeavesWhenIdle) {
   check.mutable_check()->set_name("smoke");
   check.mutable_check()->set_output_path(Out(first));
   check.mutable_check()->set_gpu(true);
-  for (const char* word : {"/bin/sh", "-c", "cat $HYDRANT_OUT; echo on $HYDRANT_GPU_ARCHITECTURE"}) check.mutable_check()->add_command(word);
+  for (const char* word : {"/bin/sh", "-c", "cat $HYDRANT_OUT; echo on $HYDRANT_GPU_ARCHITECTURE"})
+    check.mutable_check()->add_command(word);
   hydrantd_.Assign(check);
   const State checked = WaitForEnd(2);
   EXPECT_EQ(checked.ends.at(2)[0].cause(), "") << checked.ends.at(2)[0].message();
@@ -141,7 +146,8 @@ TEST_F(WorkerProgramTest, KilledItLeavesNothingRunning) {
   check.set_attempt(2);
   check.set_token(2);
   check.mutable_check()->set_name("busy");
-  for (const std::string& word : {std::string("/bin/sh"), std::string("-c"), busy}) check.mutable_check()->add_command(word);
+  for (const std::string& word : {std::string("/bin/sh"), std::string("-c"), busy})
+    check.mutable_check()->add_command(word);
   const nix::Derivation output = Assign(3, "echo > $out");
   const auto worker = Start();
   WaitForEnd(3);
@@ -150,10 +156,11 @@ TEST_F(WorkerProgramTest, KilledItLeavesNothingRunning) {
   hydrantd_.WaitUntil([](const State& state) { return state.logs.contains(1) && state.logs.contains(2); });
   kill(worker->pid(), SIGKILL);
   worker->Wait();
-  // Nix's daemon needs a moment to see that its client is gone; without it this waits until the test's time is up.
+  // Nix's daemon needs a moment to see that its client is gone; without it this waits until the test's time
+  // is up.
   for (bool runs = true; runs;) {
-    runs = hydrant::Run({.argv = {"/bin/sh", "-c", "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '"}})->out.find(mark) !=
-           std::string::npos;
+    runs = hydrant::Run({.argv = {"/bin/sh", "-c", "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '"}})
+               ->out.find(mark) != std::string::npos;
   }
 }
 

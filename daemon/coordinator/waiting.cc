@@ -40,8 +40,8 @@ std::string KindOf(const FarmState& state, const Demand& demand) {
 }
 
 struct DemandLess {
-  bool operator()(const Demand& a, const Demand& b) const { return Key(a) < Key(b); }
   static auto Key(const Demand& d) { return std::tie(d.system, d.features, d.gpu, d.gpu_architecture); }
+  bool operator()(const Demand& a, const Demand& b) const { return Key(a) < Key(b); }
 };
 
 // One pass over what is ready; the answers of one demand are worked out once.

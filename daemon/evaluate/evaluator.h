@@ -20,9 +20,9 @@ struct EvaluationInput {
   std::string tree;  // the source's tree
   const Matrix& matrix;
   const Expansion& expansion;
-  std::vector<size_t>
-      variants;      // indices into expansion.variants; those impossible before work are not among them
-  std::string root;  // name under which derivations are kept from garbage collection
+  // Indices into expansion.variants; those impossible before work are not among them.
+  std::vector<size_t> variants;
+  std::string root;  // a name without slash under which derivations are kept from garbage collection
 };
 
 // Exactly one per variant: a derivation, or a cause with its text.

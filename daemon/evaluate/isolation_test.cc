@@ -61,7 +61,8 @@ TEST(IsolationTest, OneThatNeedsMoreMemoryThanTheBound) {
 TEST(IsolationTest, ManyThatTogetherNeedMoreThanTheBoundAreAllGood) {
   NixWorld world(Tree(R"(some = builtins.listToAttrs (builtins.genList (i: let n = "n${toString i}"; in {
       name = n;
-      value = let held = builtins.genList (x: x + i) 400000; in (ok n) // { inherit held; drvPath = builtins.deepSeq held (ok n).drvPath; };
+      value = let held = builtins.genList (x: x + i) 400000; in
+        (ok n) // { inherit held; drvPath = builtins.deepSeq held (ok n).drvPath; };
     }) 8);)"));
   world.options.memory = 64'000'000;
   world.Install("nix-instantiate",

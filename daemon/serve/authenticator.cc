@@ -95,8 +95,9 @@ absl::Status Authenticator::ReloadIfChanged() {
   struct stat info;
   if (stat(path_.c_str(), &info) != 0) return ErrnoStatus(errno, absl::StrCat("read tokens ", path_));
   const int64_t mtime_ns = int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
-  if (mtime_ns == mtime_ns_) return absl::OkStatus();
-  mtime_ns_ = mtime_ns;
+  const std::array<int64_t, 3> version = {mtime_ns, static_cast<int64_t>(info.st_ino), static_cast<int64_t>(info.st_size)};
+  if (version == version_) return absl::OkStatus();
+  version_ = version;
   HYDRANT_ASSIGN_OR_RETURN(const std::string text, ReadFile(path_));
   HYDRANT_ASSIGN_OR_RETURN(entries_, ParseTokens(text, path_));
   return absl::OkStatus();

@@ -3,6 +3,7 @@
 #ifndef HYDRANT_DAEMON_SERVE_AUTHENTICATOR_H_
 #define HYDRANT_DAEMON_SERVE_AUTHENTICATOR_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -52,7 +53,8 @@ class Authenticator {
   const std::string path_;
   Mutex mu_;
   std::vector<TokenEntry> entries_ ABSL_GUARDED_BY(mu_);
-  int64_t mtime_ns_ ABSL_GUARDED_BY(mu_) = 0;
+  // Time, inode and size: two files within one tick of the clock differ by the others.
+  std::array<int64_t, 3> version_ ABSL_GUARDED_BY(mu_) = {};
   bool complained_ ABSL_GUARDED_BY(mu_) = false;  // of the state that the file is in
 };
 

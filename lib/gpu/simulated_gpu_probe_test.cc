@@ -6,12 +6,11 @@
 namespace hydrant {
 namespace {
 
-TEST(SimulatedGpuProbe, NothingDeclaredIsNoGpu) {
-  EXPECT_TRUE(SimulatedGpuProbe({}).Probe()->empty());
-}
+TEST(SimulatedGpuProbe, NothingDeclaredIsNoGpu) { EXPECT_TRUE(SimulatedGpuProbe({}).Probe()->empty()); }
 
 TEST(SimulatedGpuProbe, EachSaysThatItIsSimulatedAndKeepsItsUuid) {
-  SimulatedGpuProbe probe({{.architecture = "8.6", .memory_bytes = 24, .driver = "550.54.14"}, {.architecture = "9.0"}});
+  SimulatedGpuProbe probe(
+      {{.architecture = "8.6", .memory_bytes = 24, .driver = "550.54.14"}, {.architecture = "9.0"}});
   for (int round = 0; round < 2; ++round) {
     const auto gpus = *probe.Probe();
     ASSERT_EQ(gpus.size(), 2u);

@@ -51,11 +51,12 @@ void BuildWatch::Look() {
   const ProcessUse use = tree_.Sample();
   const absl::Time now = absl::Now();
   if (limits_.memory_bytes > 0 && use.memory_bytes > limits_.memory_bytes) {
-    AbortLocked(Cause::kOutOfMemory, absl::StrCat("the build used ", use.memory_bytes, " bytes of memory, its limit is ",
-                                                  limits_.memory_bytes));
+    AbortLocked(Cause::kOutOfMemory, absl::StrCat("the build used ", use.memory_bytes,
+                                                  " bytes of memory, its limit is ", limits_.memory_bytes));
   }
   if (limits_.max_silent > absl::ZeroDuration() && now - heard_ > limits_.max_silent + kNixFirst) {
-    AbortLocked(Cause::kTimeout, absl::StrCat("timed out after ", absl::FormatDuration(limits_.max_silent), " of silence"));
+    AbortLocked(Cause::kTimeout,
+                absl::StrCat("timed out after ", absl::FormatDuration(limits_.max_silent), " of silence"));
   }
   if (limits_.timeout > absl::ZeroDuration() && now - started_ > limits_.timeout + kNixFirst) {
     AbortLocked(Cause::kTimeout, absl::StrCat("timed out after ", absl::FormatDuration(limits_.timeout)));

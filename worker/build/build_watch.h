@@ -1,5 +1,5 @@
-// Watches one running build: silence, time, memory, log size, and a wish to cancel. Ends the session at the first of these and
-// says which it was. Any thread.
+// Watches one running build: silence, time, memory, log size, and a wish to cancel. Ends the session at the
+// first of these and says which it was. Any thread.
 #ifndef HYDRANT_WORKER_BUILD_BUILD_WATCH_H_
 #define HYDRANT_WORKER_BUILD_BUILD_WATCH_H_
 
@@ -33,7 +33,8 @@ class BuildWatch {
     int64_t max_memory_bytes = 0;
     int64_t log_bytes = 0;
   };
-  // Ends the watch, looks a last time, and lets no process of an aborted build live. Once, after the build call returned.
+  // Ends the watch, looks a last time, and lets no process of an aborted build live. Once, after the build
+  // call returned.
   Report Finish();
 
  private:

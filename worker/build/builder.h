@@ -28,9 +28,9 @@ struct BuildRequest {
 // cause kNone: all outputs are valid in the store now.
 struct BuildOutcome {
   Cause cause = Cause::kNone;
-  std::string message;       // the decisive line
-  int nix_status = -1;       // BuildResult::status; -1: the builder was not reached
-  absl::Duration cpu;        // zero: not known
+  std::string message;           // the decisive line
+  int nix_status = -1;           // BuildResult::status; -1: the builder was not reached
+  absl::Duration cpu;            // zero: not known
   int64_t max_memory_bytes = 0;  // 0: not known
   int64_t log_bytes = 0;
 };
@@ -52,8 +52,9 @@ class Builder {
   virtual absl::StatusOr<bool> HasDerivation(StoreSession& session, const std::string& derivation_path) = 0;
   // Puts .drv files, references before referrers, into the store.
   virtual absl::Status AddDerivations(StoreSession& session, const std::vector<DerivationFile>& files) = 0;
-  // Blocks until it ended. The log comes as the builder prints it, in the calling thread or another, never two at once. A
-  // cancelled build has cause kCancelled, and no process of it is left. After any failure the session may be closed.
+  // Blocks until it ended. The log comes as the builder prints it, in the calling thread or another, never
+  // two at once. A cancelled build has cause kCancelled, and no process of it is left. After any failure the
+  // session may be closed.
   virtual BuildOutcome Build(StoreSession& session, const BuildRequest& request, const LogCallback& log,
                              Cancellation& cancellation) = 0;
 };

@@ -30,7 +30,8 @@ bool Cancellation::WaitFor(absl::Duration duration) {
   return false;
 }
 
-Cancellation::Hook::Hook(Cancellation& cancellation, std::function<void()> action) : cancellation_(cancellation) {
+Cancellation::Hook::Hook(Cancellation& cancellation, std::function<void()> action)
+    : cancellation_(cancellation) {
   MutexLock lock(cancellation_.mu_);
   if (cancellation_.cancelled_) {
     action();

@@ -17,8 +17,8 @@ class Cancellation {
   // Waits; false as soon as it is cancelled.
   bool WaitFor(absl::Duration duration);
 
-  // While it lives, Cancel() runs `action` once in its own thread; at once when it was cancelled before. The destructor waits
-  // for an action that runs. The action must not create or destroy a hook.
+  // While it lives, Cancel() runs `action` once in its own thread; at once when it was cancelled before. The
+  // destructor waits for an action that runs. The action must not create or destroy a hook.
   class Hook {
    public:
     Hook(Cancellation& cancellation, std::function<void()> action);

@@ -1,8 +1,8 @@
 #include "worker/build/cancellation.h"
 
-#include <thread>
-
 #include <gtest/gtest.h>
+
+#include <thread>
 
 namespace hydrant::worker {
 namespace {
@@ -40,7 +40,9 @@ TEST(Cancellation, AHookThatComesLateRunsAtOnce) {
 TEST(Cancellation, AHookThatIsGoneDoesNotRun) {
   Cancellation cancellation;
   bool ran = false;
-  { Cancellation::Hook hook(cancellation, [&] { ran = true; }); }
+  {
+    Cancellation::Hook hook(cancellation, [&] { ran = true; });
+  }
   cancellation.Cancel();
   EXPECT_FALSE(ran);
 }

@@ -9,11 +9,11 @@
 namespace hydrant::worker {
 
 struct AttemptLimits {
-  absl::Duration timeout;         // of builder or check, from start to end
-  absl::Duration max_silent;      // without a line of log
+  absl::Duration timeout;     // of builder or check, from start to end
+  absl::Duration max_silent;  // without a line of log
   int64_t max_log_bytes = 0;
-  int64_t max_output_bytes = 0;   // of all outputs' NARs
-  int64_t memory_bytes = 0;       // resident, of the whole process tree
+  int64_t max_output_bytes = 0;  // of all outputs' NARs
+  int64_t memory_bytes = 0;      // resident, of the whole process tree
 };
 
 }  // namespace hydrant::worker

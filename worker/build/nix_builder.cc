@@ -43,8 +43,9 @@ Classified CheckOutputs(nix::DaemonClient& client, const BuildRequest& request) 
   for (const auto& [name, output] : request.derivation.outputs) {
     const auto info = client.QueryPathInfo(output.path);
     if (!info.ok()) {
-      return {Cause::kOutputMissing, absl::StrCat("output '", name, "' at ", output.path, " is not valid after the build: ",
-                                                  info.status().message())};
+      return {Cause::kOutputMissing,
+              absl::StrCat("output '", name, "' at ", output.path,
+                           " is not valid after the build: ", info.status().message())};
     }
     size += info->nar_size;
   }
@@ -55,8 +56,8 @@ Classified CheckOutputs(nix::DaemonClient& client, const BuildRequest& request) 
   return {Cause::kNone, ""};
 }
 
-void Conclude(const absl::StatusOr<nix::BuildResult>& result, const BuildWatch::Report& watched, const std::string& tail,
-              BuildOutcome& outcome) {
+void Conclude(const absl::StatusOr<nix::BuildResult>& result, const BuildWatch::Report& watched,
+              const std::string& tail, BuildOutcome& outcome) {
   if (watched.cause != Cause::kNone) {
     outcome.cause = watched.cause;
     outcome.message = watched.message;
@@ -76,7 +77,8 @@ absl::StatusOr<bool> NixBuilder::IsBuilt(StoreSession& session, const nix::Deriv
   std::set<std::string> outputs;
   for (const auto& [name, output] : derivation.outputs) {
     if (output.path.empty()) {
-      return absl::UnimplementedError(absl::StrCat("output '", name, "' has no path of its own: content-addressed "
+      return absl::UnimplementedError(absl::StrCat("output '", name,
+                                                   "' has no path of its own: content-addressed "
                                                    "derivations cannot be built"));
     }
     HYDRANT_RETURN_IF_ERROR(session.client().AddTempRoot(output.path));
@@ -107,16 +109,18 @@ absl::Status NixBuilder::AddDerivations(StoreSession& session, const std::vector
 BuildOutcome NixBuilder::Build(StoreSession& session, const BuildRequest& request, const LogCallback& log,
                                Cancellation& cancellation) {
   BuildWatch watch(session, request.limits);
-  Cancellation::Hook stop(cancellation, [&watch] { watch.Abort(Cause::kCancelled, "the build was cancelled"); });
+  Cancellation::Hook stop(cancellation,
+                          [&watch] { watch.Abort(Cause::kCancelled, "the build was cancelled"); });
   Tail tail;
   const auto print = [&](const std::string& line) {
     tail.Add(line);
     if (watch.Heard(line.size())) log(line);
   };
-  const auto result = session.client().BuildDerivation(
-      request.derivation_path, Basic(request), [&](const nix::LogEvent& event) {
-        if (event.kind == nix::LogEvent::Kind::kBuildLogLine) print(event.text + "\n");
-      });
+  const auto result = session.client().BuildDerivation(request.derivation_path, Basic(request),
+                                                       [&](const nix::LogEvent& event) {
+                                                         if (event.kind == nix::LogEvent::Kind::kBuildLogLine)
+                                                           print(event.text + "\n");
+                                                       });
 
   BuildOutcome outcome;
   outcome.nix_status = result.ok() ? static_cast<int>(result->status) : -1;

@@ -1,9 +1,9 @@
 #include "worker/build/nix_builder.h"
 
-#include <string>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "lib/base/file.h"
@@ -26,9 +26,10 @@ class NixBuilderTest : public testing::Test {
                 .scratch = nix_.dir() / "home"}) {}
 
   BuildRequest Request(const std::string& script, const std::string& more = "") {
-    const auto path = nix_.Instantiate(absl::StrCat(
-        "derivation { name = \"it\"; system = builtins.currentSystem; builder = \"/bin/sh\"; args = [ \"-c\" ''", script,
-        "'' ]; ", more, " }"));
+    const auto path =
+        nix_.Instantiate(absl::StrCat("derivation { name = \"it\"; system = builtins.currentSystem; builder "
+                                      "= \"/bin/sh\"; args = [ \"-c\" ''",
+                                      script, "'' ]; ", more, " }"));
     EXPECT_TRUE(path.ok()) << path.status();
     const auto text = ReadFile(nix_.RealPath(*path));
     return {.derivation_path = *path, .derivation = *nix::ParseDerivation(*text)};
@@ -42,7 +43,8 @@ class NixBuilderTest : public testing::Test {
 
   BuildOutcome Build(const BuildRequest& request) {
     const auto session = Session(request.limits);
-    return builder_.Build(*session, request, [this](std::string_view text) { log_.append(text); }, cancellation_);
+    return builder_.Build(
+        *session, request, [this](std::string_view text) { log_.append(text); }, cancellation_);
   }
 
   nix::TestStore nix_;
@@ -83,7 +85,8 @@ TEST_F(NixBuilderTest, AnOutputThatWasNotMadeIsMissing) {
 TEST_F(NixBuilderTest, AFeatureThatIsNotOfferedIsNamed) {
   const BuildOutcome outcome = Build(Request("echo > $out", "requiredSystemFeatures = [ \"cuda\" ];"));
   EXPECT_EQ(outcome.cause, Cause::kMissingFeatures) << outcome.message;
-  EXPECT_EQ(Build(Request("echo > $out", "requiredSystemFeatures = [ \"big-parallel\" ];")).cause, Cause::kNone);
+  EXPECT_EQ(Build(Request("echo > $out", "requiredSystemFeatures = [ \"big-parallel\" ];")).cause,
+            Cause::kNone);
 }
 
 TEST_F(NixBuilderTest, ALogOverItsLimitEndsTheBuild) {
@@ -108,8 +111,9 @@ TEST_F(NixBuilderTest, ASilentBuildEnds) {
 }
 
 TEST_F(NixBuilderTest, ABuildOverItsMemoryEnds) {
-  BuildRequest request = Request("x=01234567; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; "
-                                 "do x=$x$x; done; while :; do :; done");
+  BuildRequest request = Request(
+      "x=01234567; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; "
+      "do x=$x$x; done; while :; do :; done");
   request.limits.memory_bytes = 64 << 20;
   const BuildOutcome outcome = Build(request);
   EXPECT_EQ(outcome.cause, Cause::kOutOfMemory) << outcome.message;
@@ -129,21 +133,24 @@ TEST_F(NixBuilderTest, ACancelledBuildLeavesNoProcess) {
   const BuildOutcome outcome = builder_.Build(
       *session, request, [this](std::string_view) { cancellation_.Cancel(); }, cancellation_);
   EXPECT_EQ(outcome.cause, Cause::kCancelled);
-  const auto seen = hydrant::Run({.argv = {"/bin/sh", "-c", "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '"}});
+  const auto seen =
+      hydrant::Run({.argv = {"/bin/sh", "-c", "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '"}});
   EXPECT_THAT(seen->out, testing::Not(HasSubstr(mark)));
 }
 
 TEST_F(NixBuilderTest, ADerivationClosureIsAddedReferencesFirst) {
   const BuildRequest dependency = Request("echo > $out");
-  const BuildRequest dependant = Request("echo > $out", absl::StrCat("dep = \"", dependency.derivation.outputs.at("out").path, "\";"));
+  const BuildRequest dependant =
+      Request("echo > $out", absl::StrCat("dep = \"", dependency.derivation.outputs.at("out").path, "\";"));
   nix::TestStore other;
-  const WorkerStore fresh({.store = other.root(), .sandbox_paths = {DefaultSandboxShell()}, .scratch = other.dir() / "home"});
+  const WorkerStore fresh(
+      {.store = other.root(), .sandbox_paths = {DefaultSandboxShell()}, .scratch = other.dir() / "home"});
   const auto session = OpenSession(fresh, {});
   ASSERT_TRUE(session.ok());
   EXPECT_FALSE(*builder_.HasDerivation(**session, dependency.derivation_path));
   const std::string text = *ReadFile(nix_.RealPath(dependency.derivation_path));
-  const absl::Status added =
-      builder_.AddDerivations(**session, {{.path = dependency.derivation_path, .aterm = text, .references = {}}});
+  const absl::Status added = builder_.AddDerivations(
+      **session, {{.path = dependency.derivation_path, .aterm = text, .references = {}}});
   EXPECT_TRUE(added.ok()) << added;
   EXPECT_TRUE(*builder_.HasDerivation(**session, dependency.derivation_path));
   const absl::Status wrong = builder_.AddDerivations(

@@ -35,9 +35,10 @@ std::optional<ProcessStat> ReadStat(pid_t pid) {
   long long waited_user, waited_system;
   unsigned long long start, pages;
   int parent;
-  const int n = std::sscanf(text.c_str() + end + 1,
-                            " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld %*d %*d %*d %*d %llu %*u %llu",
-                            &parent, &user, &system, &waited_user, &waited_system, &start, &pages);
+  const int n = std::sscanf(
+      text.c_str() + end + 1,
+      " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld %*d %*d %*d %*d %llu %*u %llu",
+      &parent, &user, &system, &waited_user, &waited_system, &start, &pages);
   if (n != 7) return std::nullopt;
   stat.parent = parent;
   stat.own_ticks = user + system;
@@ -59,7 +60,9 @@ std::vector<ProcessStat> AllProcesses() {
   return result;
 }
 
-absl::Duration Ticks(uint64_t ticks) { return absl::Seconds(1) * static_cast<int64_t>(ticks) / sysconf(_SC_CLK_TCK); }
+absl::Duration Ticks(uint64_t ticks) {
+  return absl::Seconds(1) * static_cast<int64_t>(ticks) / sysconf(_SC_CLK_TCK);
+}
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// The processes under one process as /proc shows them: how much memory they hold, and an end to those that outlive it.
+// The processes under one process as /proc shows them: how much memory they hold, and an end to those that
+// outlive it.
 #ifndef HYDRANT_WORKER_BUILD_PROCESS_TREE_H_
 #define HYDRANT_WORKER_BUILD_PROCESS_TREE_H_
 

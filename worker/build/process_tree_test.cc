@@ -1,9 +1,8 @@
 #include "worker/build/process_tree.h"
 
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
-
-#include <gtest/gtest.h>
 
 #include "lib/base/subprocess.h"
 
@@ -11,7 +10,8 @@ namespace hydrant::worker {
 namespace {
 
 std::unique_ptr<Subprocess> StartParentOfSleeper() {
-  auto process = Subprocess::Start({.argv = {"/bin/sh", "-c", "sleep 1000 & echo $!; wait"}, .pipe_stdout = true});
+  auto process =
+      Subprocess::Start({.argv = {"/bin/sh", "-c", "sleep 1000 & echo $!; wait"}, .pipe_stdout = true});
   EXPECT_TRUE(process.ok()) << process.status();
   return *std::move(process);
 }

@@ -1,4 +1,5 @@
-// One attempt's connection to the worker's store. What it adds as a root stays until it ends. One thread, but for Close().
+// One attempt's connection to the worker's store. What it adds as a root stays until it ends. One thread, but
+// for Close().
 #ifndef HYDRANT_WORKER_BUILD_STORE_SESSION_H_
 #define HYDRANT_WORKER_BUILD_STORE_SESSION_H_
 
@@ -29,7 +30,8 @@ class StoreSession {
   std::unique_ptr<nix::DaemonClient> client_;
 };
 
-inline absl::StatusOr<std::unique_ptr<StoreSession>> OpenSession(const WorkerStore& store, const AttemptLimits& limits) {
+inline absl::StatusOr<std::unique_ptr<StoreSession>> OpenSession(const WorkerStore& store,
+                                                                 const AttemptLimits& limits) {
   auto client = store.Connect(limits);
   if (!client.ok()) return client.status();
   return std::make_unique<StoreSession>(store, *std::move(client));

@@ -56,7 +56,8 @@ absl::StatusOr<std::unique_ptr<nix::DaemonClient>> WorkerStore::Connect(const At
   } else {
     options.socket = socket;
   }
-  HYDRANT_ASSIGN_OR_RETURN(std::unique_ptr<nix::DaemonClient> client, nix::DaemonClient::Connect(std::move(options)));
+  HYDRANT_ASSIGN_OR_RETURN(std::unique_ptr<nix::DaemonClient> client,
+                           nix::DaemonClient::Connect(std::move(options)));
   nix::DaemonSettings sent;
   sent.max_silent = limits.max_silent;
   sent.timeout = limits.timeout;
@@ -72,8 +73,8 @@ std::string WorkerStore::RealPath(std::string_view store_path) const {
 
 absl::StatusOr<std::string> WorkerStore::CheckTrust() const {
   HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<nix::DaemonClient> client, Connect());
-  // An input-addressed derivation for a system that does not exist: who is trusted is told that it cannot be built, who is
-  // not is refused before. Nothing is left behind.
+  // An input-addressed derivation for a system that does not exist: who is trusted is told that it cannot be
+  // built, who is not is refused before. Nothing is left behind.
   constexpr std::string_view kOutput = "/nix/store/00000000000000000000000000000000-hydrant-trust-probe";
   nix::BasicDerivation probe;
   probe.outputs["out"].path = kOutput;
@@ -83,7 +84,8 @@ absl::StatusOr<std::string> WorkerStore::CheckTrust() const {
   const auto result = client->BuildDerivation(absl::StrCat(AbslView(kOutput), ".drv"), probe, {});
   if (!result.ok() && absl::StrContains(result.status().message(), "not privileged")) {
     return absl::PermissionDeniedError(
-        "the Nix daemon does not trust this user: add it to trusted-users in nix.conf, or give the worker a store of its own "
+        "the Nix daemon does not trust this user: add it to trusted-users in nix.conf, or give the worker a "
+        "store of its own "
         "([nix] store = \"FOLDER\")");
   }
   return client->daemon_version();

@@ -63,7 +63,8 @@ void CheckOutput::CheckLimits() {
     End(Cause::kTimeout, absl::StrCat("timed out after ", absl::FormatDuration(limits_.timeout)));
   }
   if (limits_.max_silent > absl::ZeroDuration() && now - heard_ > limits_.max_silent) {
-    End(Cause::kTimeout, absl::StrCat("timed out after ", absl::FormatDuration(limits_.max_silent), " of silence"));
+    End(Cause::kTimeout,
+        absl::StrCat("timed out after ", absl::FormatDuration(limits_.max_silent), " of silence"));
   }
   if (now - sampled_ < kSample) return;
   sampled_ = now;

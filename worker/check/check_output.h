@@ -12,7 +12,8 @@ namespace hydrant::worker {
 
 class CheckOutput {
  public:
-  CheckOutput(SandboxedProcess& process, const AttemptLimits& limits, absl::Duration grace, Cancellation& cancellation);
+  CheckOutput(SandboxedProcess& process, const AttemptLimits& limits, absl::Duration grace,
+              Cancellation& cancellation);
 
   // Until the end of the output, which nobody in the sandbox outlives.
   void Follow(const LogCallback& log);

@@ -21,7 +21,7 @@ struct CheckRequest {
   std::string output_path;       // store path, valid with its closure
   std::string environment_path;  // as well; empty: the output's own bin/
   std::vector<std::string> command;
-  std::optional<GpuFacts> gpu;   // the leased one; none: the command sees no GPU
+  std::optional<GpuFacts> gpu;  // the leased one; none: the command sees no GPU
   AttemptLimits limits;
 };
 
@@ -38,7 +38,8 @@ class CheckRunner {
  public:
   virtual ~CheckRunner() = default;
   // Blocks until the command and all that it started have ended. `log` is called in this thread.
-  virtual CheckOutcome Run(const CheckRequest& request, const LogCallback& log, Cancellation& cancellation) = 0;
+  virtual CheckOutcome Run(const CheckRequest& request, const LogCallback& log,
+                           Cancellation& cancellation) = 0;
 };
 
 }  // namespace hydrant::worker

@@ -23,7 +23,8 @@ class SimulatedGpuAccess final : public GpuAccess {
  public:
   absl::StatusOr<std::vector<SandboxMount>> MountsFor(const GpuFacts& gpu) override {
     if (gpu.simulated) return std::vector<SandboxMount>{};
-    return absl::UnimplementedError(absl::StrCat("GPU ", gpu.uuid, " is not simulated, and no driver gives access to it"));
+    return absl::UnimplementedError(
+        absl::StrCat("GPU ", gpu.uuid, " is not simulated, and no driver gives access to it"));
   }
 };
 

@@ -1,6 +1,6 @@
-// A command in a root of its own: it sees what was mounted for it and nothing else, has no network but loopback, cannot gain
-// rights, and nothing that it started outlives it. Linux namespaces; with root rights it runs as nobody, without them in a user
-// namespace. Knows nothing of checks.
+// A command in a root of its own: it sees what was mounted for it and nothing else, has no network but
+// loopback, cannot gain rights, and nothing that it started outlives it. Linux namespaces; with root rights
+// it runs as nobody, without them in a user namespace. Knows nothing of checks.
 #ifndef HYDRANT_WORKER_CHECK_SANDBOX_H_
 #define HYDRANT_WORKER_CHECK_SANDBOX_H_
 
@@ -26,11 +26,12 @@ struct SandboxMount {
 
 struct SandboxSpec {
   std::string root;       // an empty folder, where the new root is mounted
-  std::string temporary;  // an existing folder: /tmp in the sandbox, its working folder; given to whom the command runs as
-  std::vector<SandboxMount> mounts;  // beside /proc, /tmp and a minimal /dev
-  std::vector<std::string> command;  // command[0] without a slash is looked up in PATH of `env`, inside
+  std::string temporary;  // an existing folder: /tmp in the sandbox, its working folder; given to whom the
+                          // command runs as
+  std::vector<SandboxMount> mounts;        // beside /proc, /tmp and a minimal /dev
+  std::vector<std::string> command;        // command[0] without a slash is looked up in PATH of `env`, inside
   std::map<std::string, std::string> env;  // all of it
-  bool user_namespace = false;  // also with root rights
+  bool user_namespace = false;             // also with root rights
 };
 
 class SandboxedProcess {
@@ -41,7 +42,8 @@ class SandboxedProcess {
     int64_t max_memory_bytes = 0;  // of its largest process
   };
 
-  // NotFound: the command is not there. Else an error names the step that failed. Its end is bound to the calling thread's.
+  // NotFound: the command is not there. Else an error names the step that failed. Its end is bound to the
+  // calling thread's.
   static absl::StatusOr<std::unique_ptr<SandboxedProcess>> Start(const SandboxSpec& spec);
   // Kills what is left.
   ~SandboxedProcess();

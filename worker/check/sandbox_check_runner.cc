@@ -24,7 +24,8 @@ class ScratchFolder {
   ~ScratchFolder() {
     if (path_.empty()) return;
     if (const absl::Status removed = RemoveTree(path_); !removed.ok()) {
-      Log(LogLevel::kWarning, "scratch folder stays", {{"folder", path_}, {"error", std::string(removed.message())}});
+      Log(LogLevel::kWarning, "scratch folder stays",
+          {{"folder", path_}, {"error", std::string(removed.message())}});
     }
   }
   const std::string& path() const { return path_; }
@@ -41,7 +42,8 @@ Cause CauseOf(const Classified& found) {
 }  // namespace
 
 std::map<std::string, std::string> CheckEnvironment(const CheckRequest& request) {
-  const std::string& programs = request.environment_path.empty() ? request.output_path : request.environment_path;
+  const std::string& programs =
+      request.environment_path.empty() ? request.output_path : request.environment_path;
   std::map<std::string, std::string> env = {
       {"PATH", absl::StrCat(programs, "/bin:/bin")},
       {"HYDRANT_OUT", request.output_path},
@@ -56,8 +58,10 @@ std::map<std::string, std::string> CheckEnvironment(const CheckRequest& request)
   return env;
 }
 
-absl::StatusOr<SandboxSpec> SandboxCheckRunner::Spec(const CheckRequest& request, const std::string& folder) const {
-  SandboxSpec spec{.root = folder + "/root", .temporary = folder + "/tmp", .user_namespace = options_.user_namespace};
+absl::StatusOr<SandboxSpec> SandboxCheckRunner::Spec(const CheckRequest& request,
+                                                     const std::string& folder) const {
+  SandboxSpec spec{
+      .root = folder + "/root", .temporary = folder + "/tmp", .user_namespace = options_.user_namespace};
   HYDRANT_RETURN_IF_ERROR(MakeDirectories(spec.root));
   HYDRANT_RETURN_IF_ERROR(MakeDirectories(spec.temporary));
   spec.mounts.push_back({.source = options_.store_folder, .target = "/nix/store"});
@@ -75,7 +79,8 @@ absl::StatusOr<SandboxSpec> SandboxCheckRunner::Spec(const CheckRequest& request
   return spec;
 }
 
-CheckOutcome SandboxCheckRunner::Run(const CheckRequest& request, const LogCallback& log, Cancellation& cancellation) {
+CheckOutcome SandboxCheckRunner::Run(const CheckRequest& request, const LogCallback& log,
+                                     Cancellation& cancellation) {
   const auto cannot = [](const absl::Status& status) {
     return CheckOutcome{.cause = Cause::kTransient, .message = std::string(status.message())};
   };
@@ -85,9 +90,11 @@ CheckOutcome SandboxCheckRunner::Run(const CheckRequest& request, const LogCallb
   if (!spec.ok()) return cannot(spec.status());
   const auto process = SandboxedProcess::Start(*spec);
   if (absl::IsNotFound(process.status()) || absl::IsPermissionDenied(process.status())) {
-    const std::string text = absl::StrCat(process.status().message(), " (PATH is ", spec->env.at("PATH"), ")");
+    const std::string text =
+        absl::StrCat(process.status().message(), " (PATH is ", spec->env.at("PATH"), ")");
     log(text + "\n");
-    return {.cause = Cause::kCheckFailed, .message = text, .log_bytes = static_cast<int64_t>(text.size()) + 1};
+    return {
+        .cause = Cause::kCheckFailed, .message = text, .log_bytes = static_cast<int64_t>(text.size()) + 1};
   }
   if (!process.ok()) return cannot(process.status());
 
@@ -100,8 +107,9 @@ CheckOutcome SandboxCheckRunner::Run(const CheckRequest& request, const LogCallb
   if (outcome.cause == Cause::kNone && !result.exit.ok()) {
     const Classified found = ClassifyCheck(output.tail());
     outcome.cause = CauseOf(found);
-    outcome.message = found.message.empty() ? absl::StrCat(request.command[0], " ended with ", result.exit.ToString())
-                                            : found.message;
+    outcome.message = found.message.empty()
+                          ? absl::StrCat(request.command[0], " ended with ", result.exit.ToString())
+                          : found.message;
   }
   return outcome;
 }

@@ -16,11 +16,11 @@ namespace hydrant::worker {
 class SandboxCheckRunner final : public CheckRunner {
  public:
   struct Options {
-    std::string store_folder;                // the files behind /nix/store
-    std::vector<std::string> sandbox_paths;  // "/in=/out", as a build sees them
-    std::string scratch;                     // folder for what a check writes; must exist
+    std::string store_folder;                 // the files behind /nix/store
+    std::vector<std::string> sandbox_paths;   // "/in=/out", as a build sees them
+    std::string scratch;                      // folder for what a check writes; must exist
     absl::Duration grace = absl::Seconds(5);  // from SIGTERM to SIGKILL
-    bool user_namespace = false;             // also with root rights
+    bool user_namespace = false;              // also with root rights
   };
   SandboxCheckRunner(Options options, GpuAccess& gpus) : options_(std::move(options)), gpus_(gpus) {}
 

@@ -1,12 +1,11 @@
 #include "worker/check/sandbox_check_runner.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
 #include "lib/base/file.h"
@@ -21,7 +20,8 @@ using testing::Not;
 
 constexpr char kOutput[] = "/nix/store/00000000000000000000000000000000-it";
 
-// A folder stands in for the store; the parameter is whether the sandbox is a user namespace, as for workers without root.
+// A folder stands in for the store; the parameter is whether the sandbox is a user namespace, as for workers
+// without root.
 class SandboxCheckRunnerTest : public testing::TestWithParam<bool> {
  protected:
   SandboxCheckRunnerTest() {
@@ -40,10 +40,13 @@ class SandboxCheckRunnerTest : public testing::TestWithParam<bool> {
                                .grace = absl::Milliseconds(200),
                                .user_namespace = GetParam()},
                               gpus_);
-    return runner.Run(request_, [this](std::string_view text) {
-      log_.append(text);
-      if (cancel_on_log_) cancellation_.Cancel();
-    }, cancellation_);
+    return runner.Run(
+        request_,
+        [this](std::string_view text) {
+          log_.append(text);
+          if (cancel_on_log_) cancellation_.Cancel();
+        },
+        cancellation_);
   }
   CheckOutcome RunShell(const std::string& script) { return RunCommand({"/bin/sh", "-c", script}); }
 
@@ -87,8 +90,9 @@ TEST_P(SandboxCheckRunnerTest, AGpuWithoutAccessIsNoPass) {
 }
 
 TEST_P(SandboxCheckRunnerTest, SeesNothingOfTheMachine) {
-  EXPECT_EQ(RunShell("ls / /dev; cat /etc/passwd; ls " + dir_.path() + "; ls /proc | grep -c '^[0-9]'; true").cause,
-            Cause::kNone);
+  EXPECT_EQ(
+      RunShell("ls / /dev; cat /etc/passwd; ls " + dir_.path() + "; ls /proc | grep -c '^[0-9]'; true").cause,
+      Cause::kNone);
   EXPECT_THAT(log_, HasSubstr("'/etc/passwd': No such file"));
   EXPECT_THAT(log_, HasSubstr(absl::StrCat("ls: ", dir_.path(), ": No such file")));
   EXPECT_THAT(log_, Not(HasSubstr("sda")));
@@ -97,21 +101,25 @@ TEST_P(SandboxCheckRunnerTest, SeesNothingOfTheMachine) {
 }
 
 TEST_P(SandboxCheckRunnerTest, CannotWriteTheStoreOrTheRoot) {
-  const CheckOutcome outcome = RunShell("for f in $HYDRANT_OUT/x /nix/store/x /x /dev/x; do echo > $f && echo WROTE $f; done;"
-                                        "mount -o remount,rw /nix/store && echo MOUNTED; true");
+  const CheckOutcome outcome = RunShell(
+      "for f in $HYDRANT_OUT/x /nix/store/x /x /dev/x; do echo > $f && echo WROTE $f; done;"
+      "mount -o remount,rw /nix/store && echo MOUNTED; true");
   EXPECT_EQ(outcome.cause, Cause::kNone);
   EXPECT_THAT(log_, Not(testing::AnyOf(HasSubstr("WROTE"), HasSubstr("MOUNTED"))));
   EXPECT_FALSE(FileExists(dir_ / "store/x"));
 }
 
 TEST_P(SandboxCheckRunnerTest, MayWriteTemporaryFilesWhichAreGoneAfter) {
-  EXPECT_EQ(RunShell("echo > here && echo > /tmp/there && echo > /dev/shm/it && echo > /dev/null").cause, Cause::kNone) << log_;
+  EXPECT_EQ(RunShell("echo > here && echo > /tmp/there && echo > /dev/shm/it && echo > /dev/null").cause,
+            Cause::kNone)
+      << log_;
   EXPECT_EQ(RunShell("test ! -e here").cause, Cause::kNone);
   EXPECT_EQ(rmdir((dir_ / "scratch").c_str()), 0) << "something is left";
 }
 
 TEST_P(SandboxCheckRunnerTest, HasLoopbackAndNoOtherNetwork) {
-  EXPECT_EQ(RunShell("cat /proc/net/dev | grep -v lo: | grep : ; ifconfig lo | grep UP").cause, Cause::kNone) << log_;
+  EXPECT_EQ(RunShell("cat /proc/net/dev | grep -v lo: | grep : ; ifconfig lo | grep UP").cause, Cause::kNone)
+      << log_;
   EXPECT_THAT(log_, Not(HasSubstr("eth")));
 }
 
@@ -158,11 +166,12 @@ TEST_P(SandboxCheckRunnerTest, OverItsTimeSigtermComesFirst) {
 
 TEST_P(SandboxCheckRunnerTest, NoProcessSurvives) {
   const std::string mark = absl::StrCat("mark-", getpid(), "-of-check");
-  EXPECT_EQ(RunShell("(trap '' TERM HUP; while :; do : " + mark + "; done) & setsid sh -c 'while :; do : " + mark +
-                     "; done' & exit 0")
+  EXPECT_EQ(RunShell("(trap '' TERM HUP; while :; do : " + mark +
+                     "; done) & setsid sh -c 'while :; do : " + mark + "; done' & exit 0")
                 .cause,
             Cause::kNone);
-  const auto seen = hydrant::Run({.argv = {"/bin/sh", "-c", "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '"}});
+  const auto seen =
+      hydrant::Run({.argv = {"/bin/sh", "-c", "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '"}});
   EXPECT_THAT(seen->out, Not(HasSubstr(mark)));
 }
 
@@ -176,13 +185,16 @@ TEST_P(SandboxCheckRunnerTest, LogAndMemoryHaveLimits) {
   EXPECT_EQ(RunShell("while :; do echo 0123456789; done").cause, Cause::kLogLimit);
   EXPECT_LE(log_.size(), 1000u);
   request_.limits = {.memory_bytes = 32 << 20};
-  EXPECT_EQ(RunShell("x=01234567; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23; do x=$x$x; done;"
-                     "while :; do :; done")
-                .cause,
-            Cause::kOutOfMemory);
+  EXPECT_EQ(
+      RunShell(
+          "x=01234567; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23; do x=$x$x; done;"
+          "while :; do :; done")
+          .cause,
+      Cause::kOutOfMemory);
 }
 
-INSTANTIATE_TEST_SUITE_P(AsRoot, SandboxCheckRunnerTest, testing::Values(false), [](const auto&) { return "Root"; });
+INSTANTIATE_TEST_SUITE_P(AsRoot, SandboxCheckRunnerTest, testing::Values(false),
+                         [](const auto&) { return "Root"; });
 INSTANTIATE_TEST_SUITE_P(InUserNamespace, SandboxCheckRunnerTest, testing::Values(true),
                          [](const auto&) { return "User"; });
 

@@ -1,5 +1,5 @@
-// What runs in the sandbox before and beside its command. Only system calls, all by number where the C library would reach for
-// the other threads of the process that this is a copy of.
+// What runs in the sandbox before and beside its command. Only system calls, all by number where the C
+// library would reach for the other threads of the process that this is a copy of.
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -78,7 +78,8 @@ bool GiveUpRights(const SandboxPlan& plan) {
   const struct rlimit no_core {};
   setrlimit(RLIMIT_CORE, &no_core);
   if (!plan.user_namespace) {
-    if (syscall(SYS_setgroups, 0, nullptr) != 0 || syscall(SYS_setresgid, plan.gid, plan.gid, plan.gid) != 0 ||
+    if (syscall(SYS_setgroups, 0, nullptr) != 0 ||
+        syscall(SYS_setresgid, plan.gid, plan.gid, plan.gid) != 0 ||
         syscall(SYS_setresuid, plan.uid, plan.uid, plan.uid) != 0) {
       return false;
     }

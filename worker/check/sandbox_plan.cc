@@ -33,10 +33,11 @@ class Planner {
     Mount("proc", Inside("/proc"), "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
     Folder("/dev/shm");
     Mount("tmpfs", Inside("/dev/shm"), "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
-    for (const auto& [target, link] : {std::pair("/proc/self/fd", "/dev/fd"), std::pair("/proc/self/fd/0", "/dev/stdin"),
-                                       std::pair("/proc/self/fd/1", "/dev/stdout"),
-                                       std::pair("/proc/self/fd/2", "/dev/stderr")}) {
-      plan_.steps.push_back({.kind = SandboxStep::Kind::kSymlink, .path = Text(Inside(link)), .source = Text(target)});
+    for (const auto& [target, link] :
+         {std::pair("/proc/self/fd", "/dev/fd"), std::pair("/proc/self/fd/0", "/dev/stdin"),
+          std::pair("/proc/self/fd/1", "/dev/stdout"), std::pair("/proc/self/fd/2", "/dev/stderr")}) {
+      plan_.steps.push_back(
+          {.kind = SandboxStep::Kind::kSymlink, .path = Text(Inside(link)), .source = Text(target)});
     }
     Mount(nullptr, spec_.root, nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr);
     Command();
@@ -47,7 +48,8 @@ class Planner {
   const char* Text(std::string text) { return plan_.texts.emplace_back(std::move(text)).c_str(); }
   std::string Inside(std::string_view path) const { return absl::StrCat(spec_.root, AbslView(path)); }
 
-  void Mount(const char* source, const std::string& on, const char* type, unsigned long flags, const char* data) {
+  void Mount(const char* source, const std::string& on, const char* type, unsigned long flags,
+             const char* data) {
     plan_.steps.push_back({.kind = SandboxStep::Kind::kMount,
                            .path = Text(on),
                            .source = source == nullptr ? nullptr : Text(source),

@@ -1,5 +1,5 @@
-// A SandboxSpec made ready for the child of a process with many threads, which may neither allocate nor lock: every text is
-// there before the child is.
+// A SandboxSpec made ready for the child of a process with many threads, which may neither allocate nor lock:
+// every text is there before the child is.
 #ifndef HYDRANT_WORKER_CHECK_SANDBOX_PLAN_H_
 #define HYDRANT_WORKER_CHECK_SANDBOX_PLAN_H_
 
@@ -56,7 +56,8 @@ struct SandboxFailure {
 
 absl::StatusOr<SandboxPlan> PlanSandbox(const SandboxSpec& spec);
 
-// In the child, first in its PID namespace: sets up, starts the command, reaps until it ended, ends all others.
+// In the child, first in its PID namespace: sets up, starts the command, reaps until it ended, ends all
+// others.
 [[noreturn]] void RunSandbox(const SandboxPlan& plan, const SandboxFds& fds);
 
 }  // namespace hydrant::worker

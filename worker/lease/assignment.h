@@ -1,4 +1,5 @@
-// What hydrantd gives a worker to do, and what the worker says of it, as plain values. Knows nothing of how they travel.
+// What hydrantd gives a worker to do, and what the worker says of it, as plain values. Knows nothing of how
+// they travel.
 #ifndef HYDRANT_WORKER_LEASE_ASSIGNMENT_H_
 #define HYDRANT_WORKER_LEASE_ASSIGNMENT_H_
 

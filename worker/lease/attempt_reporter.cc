@@ -15,7 +15,8 @@ namespace {
 
 constexpr size_t kMaxPiece = 256 << 10;
 
-// The number in "… send from 1234": what OUT_OF_RANGE says. 0, from where everything can be sent again, when there is none.
+// The number in "… send from 1234": what OUT_OF_RANGE says. 0, from where everything can be sent again, when
+// there is none.
 int64_t ResumeOffset(std::string_view message, int64_t below) {
   const size_t end = message.find_last_of("0123456789");
   if (end == std::string_view::npos) return 0;
@@ -28,7 +29,8 @@ int64_t ResumeOffset(std::string_view message, int64_t below) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<AttemptReporter>> AttemptReporter::Open(FarmClient& client, const AttemptSpool& spool,
+absl::StatusOr<std::shared_ptr<AttemptReporter>> AttemptReporter::Open(FarmClient& client,
+                                                                       const AttemptSpool& spool,
                                                                        Options options) {
   HYDRANT_ASSIGN_OR_RETURN(std::unique_ptr<SpooledLog> log, spool.OpenLog(options.attempt));
   HYDRANT_ASSIGN_OR_RETURN(const int64_t written, log->Size());
@@ -92,7 +94,8 @@ void AttemptReporter::Enter(AttemptStage stage) {
 
 void AttemptReporter::Log(std::string_view bytes) {
   if (const absl::Status kept = log_->Append(bytes); !kept.ok()) {
-    hydrant::Log(LogLevel::kError, "log lost", {{"attempt", options_.attempt.value}, {"error", std::string(kept.message())}});
+    hydrant::Log(LogLevel::kError, "log lost",
+                 {{"attempt", options_.attempt.value}, {"error", std::string(kept.message())}});
     return;
   }
   MutexLock lock(mu_);
@@ -101,7 +104,8 @@ void AttemptReporter::Log(std::string_view bytes) {
 }
 
 void AttemptReporter::Keep(const AttemptEnd& end) {
-  const absl::Status kept = spool_.Keep({options_.attempt, options_.assignment, ToWire(end).SerializeAsString()});
+  const absl::Status kept =
+      spool_.Keep({options_.attempt, options_.assignment, ToWire(end).SerializeAsString()});
   if (!kept.ok()) {
     hydrant::Log(LogLevel::kError, "end not kept on disk",
                  {{"attempt", options_.attempt.value}, {"error", std::string(kept.message())}});
@@ -120,9 +124,9 @@ absl::Status AttemptReporter::Finish(const AttemptEnd& end) {
     verdict_.reset();
     changed_.NotifyAll();
     while (!verdict_ && MayGoOn()) changed_.Wait(mu_);
-    verdict = dropped_    ? absl::AbortedError("the lease is lost")
-              : verdict_  ? *verdict_
-                          : absl::CancelledError("the worker leaves");
+    verdict = dropped_   ? absl::AbortedError("the lease is lost")
+              : verdict_ ? *verdict_
+                         : absl::CancelledError("the worker leaves");
     end_.reset();
   }
   if (absl::IsFailedPrecondition(verdict)) return verdict;
@@ -135,7 +139,8 @@ absl::Status AttemptReporter::Finish(const AttemptEnd& end) {
   return verdict;
 }
 
-absl::StatusOr<std::vector<DerivationFile>> AttemptReporter::Derivations(const std::vector<std::string>& have) {
+absl::StatusOr<std::vector<DerivationFile>> AttemptReporter::Derivations(
+    const std::vector<std::string>& have) {
   v1::GetDerivationsRequest request;
   request.set_attempt(options_.attempt.value);
   request.set_token(options_.token.value);
@@ -159,7 +164,8 @@ absl::StatusOr<std::vector<DerivationFile>> AttemptReporter::Derivations(const s
 }
 
 bool AttemptReporter::HasWork() const {
-  return MayGoOn() && (!unsent_stages_.empty() || (!log_closed_ && log_sent_ < log_written_) || (end_ && !verdict_));
+  return MayGoOn() &&
+         (!unsent_stages_.empty() || (!log_closed_ && log_sent_ < log_written_) || (end_ && !verdict_));
 }
 
 void AttemptReporter::Run() {

@@ -1,5 +1,5 @@
-// Says to hydrantd what one attempt says: stages, log, end, in this order, each until it was heard. Knows nothing of what the
-// attempt does.
+// Says to hydrantd what one attempt says: stages, log, end, in this order, each until it was heard. Knows
+// nothing of what the attempt does.
 #ifndef HYDRANT_WORKER_LEASE_ATTEMPT_REPORTER_H_
 #define HYDRANT_WORKER_LEASE_ATTEMPT_REPORTER_H_
 
@@ -52,8 +52,8 @@ class AttemptReporter final : public AttemptReport {
   absl::StatusOr<std::vector<DerivationFile>> Derivations(const std::vector<std::string>& have) override;
 
  private:
-  AttemptReporter(FarmClient& client, const AttemptSpool& spool, Options options, std::unique_ptr<SpooledLog> log,
-                  int64_t log_written);
+  AttemptReporter(FarmClient& client, const AttemptSpool& spool, Options options,
+                  std::unique_ptr<SpooledLog> log, int64_t log_written);
   void Run();
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool MayGoOn() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return !dropped_ && !abandoned_; }

@@ -1,5 +1,5 @@
-// What an attempt must not lose when the program ends: its assignment, its log, and its end once the work is done. A folder of
-// small files a worker; knows nothing of what the bytes mean.
+// What an attempt must not lose when the program ends: its assignment, its log, and its end once the work is
+// done. A folder of small files a worker; knows nothing of what the bytes mean.
 #ifndef HYDRANT_WORKER_LEASE_ATTEMPT_SPOOL_H_
 #define HYDRANT_WORKER_LEASE_ATTEMPT_SPOOL_H_
 

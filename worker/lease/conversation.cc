@@ -20,8 +20,8 @@ std::string NewInstance() {
 
 }  // namespace
 
-Conversation::Conversation(FarmClient& client, const AttemptSpool& spool, AttemptRunner& runner, const Clock& clock,
-                           Options options)
+Conversation::Conversation(FarmClient& client, const AttemptSpool& spool, AttemptRunner& runner,
+                           const Clock& clock, Options options)
     : client_(client),
       spool_(spool),
       runner_(runner),
@@ -84,7 +84,9 @@ absl::Status Conversation::Hold(const v1::Assignment& assignment, std::optional<
                              .stop = [this](AttemptId id, StopReason reason) { runner_.Stop(id, reason); },
                              .done = [this](AttemptId id) { Done(id); }}));
   MutexLock lock(mu_);
-  held_.emplace(attempt, Held{.token = token, .reporter = std::move(reporter), .assignment = assignment, .built = built});
+  held_.emplace(
+      attempt,
+      Held{.token = token, .reporter = std::move(reporter), .assignment = assignment, .built = built});
   return absl::OkStatus();
 }
 
@@ -203,8 +205,8 @@ void Conversation::Wait(absl::Duration duration) {
   const absl::Time until = absl::Now() + duration;
   MutexLock lock(mu_);
   const bool was_draining = draining_, was_giving_back = giving_back_until_.has_value();
-  while (absl::Now() < until && draining_ == was_draining && giving_back_until_.has_value() == was_giving_back &&
-         !(draining_ && held_.empty())) {
+  while (absl::Now() < until && draining_ == was_draining &&
+         giving_back_until_.has_value() == was_giving_back && !(draining_ && held_.empty())) {
     changed_.WaitFor(mu_, until - absl::Now());
   }
 }
@@ -226,7 +228,8 @@ void Conversation::SayGoodbye() {
   request.set_hold_ms(0);
   v1::SynchronizeResponse response;
   absl::Status status = client_.Synchronize(request, response);
-  if (absl::IsCancelled(status)) status = client_.Synchronize(request, response);  // a wake that came too late
+  if (absl::IsCancelled(status))
+    status = client_.Synchronize(request, response);  // a wake that came too late
   Log(LogLevel::kInfo, "left", {{"worker", client_.name()}, {"heard", status.ok() ? "yes" : "no"}});
 }
 

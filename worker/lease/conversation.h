@@ -1,5 +1,5 @@
-// The worker's one conversation with hydrantd: offers, takes work, renews, hands in, leaves. Leases, not connections, own work:
-// while hydrantd is away everything goes on.
+// The worker's one conversation with hydrantd: offers, takes work, renews, hands in, leaves. Leases, not
+// connections, own work: while hydrantd is away everything goes on.
 #ifndef HYDRANT_WORKER_LEASE_CONVERSATION_H_
 #define HYDRANT_WORKER_LEASE_CONVERSATION_H_
 
@@ -31,15 +31,17 @@ class Conversation {
     Backoff backoff{.first = absl::Milliseconds(250), .most = absl::Seconds(10)};
     absl::Duration log_pause = absl::Milliseconds(200);
     absl::Duration give_back_within = absl::Seconds(10);
-    absl::Duration idle = absl::InfiniteDuration();         // --once: leave after so long without work
-    absl::Duration reach_within = absl::InfiniteDuration();  // --once: the first answer must come in this time
-    std::function<void()> heartbeat = [] {};                // after each call, answered or not
+    absl::Duration idle = absl::InfiniteDuration();  // --once: leave after so long without work
+    absl::Duration reach_within =
+        absl::InfiniteDuration();             // --once: the first answer must come in this time
+    std::function<void()> heartbeat = [] {};  // after each call, answered or not
   };
   // All arguments must outlive it, and the runner's attempts must have ended before it goes.
-  Conversation(FarmClient& client, const AttemptSpool& spool, AttemptRunner& runner, const Clock& clock, Options options);
+  Conversation(FarmClient& client, const AttemptSpool& spool, AttemptRunner& runner, const Clock& clock,
+               Options options);
 
-  // Blocks until the worker left: OK. Unavailable: not reached in time. Unauthenticated, InvalidArgument: the first answer
-  // refused token or offer. PermissionDenied: the worker is revoked; what it held was stopped.
+  // Blocks until the worker left: OK. Unavailable: not reached in time. Unauthenticated, InvalidArgument: the
+  // first answer refused token or offer. PermissionDenied: the worker is revoked; what it held was stopped.
   absl::Status Run();
 
   // Any thread. Finish what runs, take nothing new, then leave.
@@ -84,7 +86,8 @@ class Conversation {
   Mutex mu_;
   CondVar changed_;
   std::map<AttemptId, Held> held_ ABSL_GUARDED_BY(mu_);
-  std::set<std::pair<AttemptId, LeaseToken>> ended_ ABSL_GUARDED_BY(mu_);  // the newest few: an assignment may be repeated
+  std::set<std::pair<AttemptId, LeaseToken>> ended_
+      ABSL_GUARDED_BY(mu_);  // the newest few: an assignment may be repeated
   bool draining_ ABSL_GUARDED_BY(mu_) = false;
   std::optional<absl::Time> giving_back_until_ ABSL_GUARDED_BY(mu_);
   absl::Time last_busy_ ABSL_GUARDED_BY(mu_);

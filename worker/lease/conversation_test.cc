@@ -25,7 +25,8 @@ v1::Assignment Step(int64_t attempt) {
 // One run of the worker program against a hydrantd that outlives it.
 class Worker {
  public:
-  Worker(const FakeHydrantd& hydrantd, const std::string& spool, FakeRunner::Body body, Conversation::Options options = {})
+  Worker(const FakeHydrantd& hydrantd, const std::string& spool, FakeRunner::Body body,
+         Conversation::Options options = {})
       : runner_(std::move(body)),
         client_(*rpc::MakeChannel({.address = hydrantd.address()}), {.name = "w1", .token = "t"}),
         spool_(*AttemptSpool::Open(spool)),
@@ -91,7 +92,8 @@ TEST_F(ConversationTest, AnAttemptIsToldInOrder) {
   hydrantd_.Assign(Step(7));
   Worker worker(hydrantd_, spool_, Succeed);
   const State state = hydrantd_.WaitUntil(Ended(7));
-  EXPECT_THAT(state.stages.at(7), ElementsAre(v1::ATTEMPT_STAGE_FETCHING, v1::ATTEMPT_STAGE_BUILDING, v1::ATTEMPT_STAGE_PUSHING));
+  EXPECT_THAT(state.stages.at(7),
+              ElementsAre(v1::ATTEMPT_STAGE_FETCHING, v1::ATTEMPT_STAGE_BUILDING, v1::ATTEMPT_STAGE_PUSHING));
   EXPECT_EQ(state.logs.at(7), "building\nbuilt\n");
   EXPECT_EQ(state.ends.at(7).size(), 1u);
   EXPECT_EQ(state.ends.at(7)[0].cause(), "");
@@ -112,10 +114,11 @@ TEST_F(ConversationTest, LostAnswersAndRepeatedAssignmentsChangeNothing) {
 TEST_F(ConversationTest, WorkGoesOnWhileHydrantdIsAway) {
   Cancellation away;  // told when hydrantd is gone
   hydrantd_.Assign(Step(7));
-  Worker worker(hydrantd_, spool_, [&](const Assignment& a, const std::optional<AttemptEnd>& b, AttemptReport& report) {
-    away.WaitFor(absl::InfiniteDuration());
-    Succeed(a, b, report);
-  });
+  Worker worker(hydrantd_, spool_,
+                [&](const Assignment& a, const std::optional<AttemptEnd>& b, AttemptReport& report) {
+                  away.WaitFor(absl::InfiniteDuration());
+                  Succeed(a, b, report);
+                });
   hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
   hydrantd_.StopServer();
   away.Cancel();
@@ -127,12 +130,14 @@ TEST_F(ConversationTest, ABuiltAttemptSurvivesTheProgram) {
   hydrantd_.Assign(Step(7));
   Cancellation away;
   {
-    Worker first(hydrantd_, spool_, [&](const Assignment&, const std::optional<AttemptEnd>&, AttemptReport& report) {
-      report.Log("built\n");
-      report.Built({.max_memory_bytes = 5});
-      away.WaitFor(absl::InfiniteDuration());
-      EXPECT_TRUE(absl::IsCancelled(report.Finish({.max_memory_bytes = 5})));
-    }, {.give_back_within = absl::ZeroDuration()});
+    Worker first(hydrantd_, spool_,
+                 [&](const Assignment&, const std::optional<AttemptEnd>&, AttemptReport& report) {
+                   report.Log("built\n");
+                   report.Built({.max_memory_bytes = 5});
+                   away.WaitFor(absl::InfiniteDuration());
+                   EXPECT_TRUE(absl::IsCancelled(report.Finish({.max_memory_bytes = 5})));
+                 },
+                 {.give_back_within = absl::ZeroDuration()});
     hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
     hydrantd_.StopServer();
     away.Cancel();
@@ -140,11 +145,12 @@ TEST_F(ConversationTest, ABuiltAttemptSurvivesTheProgram) {
     (void)first.Wait();
   }
   hydrantd_.Start();
-  Worker second(hydrantd_, spool_, [](const Assignment& a, const std::optional<AttemptEnd>& built, AttemptReport& report) {
-    EXPECT_EQ(std::get<StepWork>(a.work).derivation_path, "/nix/store/x.drv");
-    ASSERT_TRUE(built.has_value());
-    EXPECT_TRUE(report.Finish(*built).ok());
-  });
+  Worker second(hydrantd_, spool_,
+                [](const Assignment& a, const std::optional<AttemptEnd>& built, AttemptReport& report) {
+                  EXPECT_EQ(std::get<StepWork>(a.work).derivation_path, "/nix/store/x.drv");
+                  ASSERT_TRUE(built.has_value());
+                  EXPECT_TRUE(report.Finish(*built).ok());
+                });
   const State state = hydrantd_.WaitUntil(Ended(7));
   EXPECT_EQ(state.ends.at(7)[0].max_memory_bytes(), 5);
   EXPECT_EQ(state.logs.at(7), "built\n");
@@ -159,10 +165,12 @@ TEST_F(ConversationTest, ABuiltAttemptSurvivesTheProgram) {
 TEST_F(ConversationTest, WhatWasNotBuiltIsForgottenByTheNextRun) {
   hydrantd_.Assign(Step(7));
   {
-    Worker first(hydrantd_, spool_, [](const Assignment&, const std::optional<AttemptEnd>&, AttemptReport& report) {
-      report.Log("began\n");
-      (void)report.Finish({.cause = Cause::kLost});
-    }, {.give_back_within = absl::ZeroDuration()});
+    Worker first(hydrantd_, spool_,
+                 [](const Assignment&, const std::optional<AttemptEnd>&, AttemptReport& report) {
+                   report.Log("began\n");
+                   (void)report.Finish({.cause = Cause::kLost});
+                 },
+                 {.give_back_within = absl::ZeroDuration()});
     hydrantd_.WaitUntil([](const State& state) { return state.logs.contains(7); });
     first.conversation().GiveBack();
     (void)first.Wait();
@@ -173,10 +181,11 @@ TEST_F(ConversationTest, WhatWasNotBuiltIsForgottenByTheNextRun) {
 TEST_F(ConversationTest, ARevokedAttemptIsStoppedAndSaysNoMore) {
   hydrantd_.Assign(Step(7));
   FakeRunner* runner = nullptr;
-  Worker worker(hydrantd_, spool_, [&](const Assignment& a, const std::optional<AttemptEnd>&, AttemptReport& report) {
-    EXPECT_EQ(runner->WaitForStop(a.attempt), StopReason::kRevoked);
-    EXPECT_TRUE(absl::IsAborted(report.Finish({.cause = Cause::kCancelled})));
-  });
+  Worker worker(hydrantd_, spool_,
+                [&](const Assignment& a, const std::optional<AttemptEnd>&, AttemptReport& report) {
+                  EXPECT_EQ(runner->WaitForStop(a.attempt), StopReason::kRevoked);
+                  EXPECT_TRUE(absl::IsAborted(report.Finish({.cause = Cause::kCancelled})));
+                });
   runner = &worker.runner();
   hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
   hydrantd_.Revoke(7);
@@ -191,12 +200,13 @@ TEST_F(ConversationTest, ALeaseThatIsLostWhileReportingStopsTheAttempt) {
   FakeRunner* runner = nullptr;
   Mutex mu;
   mu.Lock();
-  Worker worker(hydrantd_, spool_, [&](const Assignment& a, const std::optional<AttemptEnd>&, AttemptReport& report) {
-    MutexLock lock(mu);
-    report.Enter(AttemptStage::kFetching);
-    EXPECT_EQ(runner->WaitForStop(a.attempt), StopReason::kRevoked);
-    EXPECT_TRUE(absl::IsAborted(report.Finish({})));
-  });
+  Worker worker(hydrantd_, spool_,
+                [&](const Assignment& a, const std::optional<AttemptEnd>&, AttemptReport& report) {
+                  MutexLock lock(mu);
+                  report.Enter(AttemptStage::kFetching);
+                  EXPECT_EQ(runner->WaitForStop(a.attempt), StopReason::kRevoked);
+                  EXPECT_TRUE(absl::IsAborted(report.Finish({})));
+                });
   runner = &worker.runner();
   mu.Unlock();
   hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
@@ -206,10 +216,11 @@ TEST_F(ConversationTest, ALeaseThatIsLostWhileReportingStopsTheAttempt) {
 TEST_F(ConversationTest, AMissingOutputIsPushedAgain) {
   hydrantd_.Assign(Step(7));
   hydrantd_.AnswerWith("End", 1, {grpc::StatusCode::FAILED_PRECONDITION, "missing /nix/store/x"});
-  Worker worker(hydrantd_, spool_, [](const Assignment&, const std::optional<AttemptEnd>&, AttemptReport& report) {
-    EXPECT_TRUE(absl::IsFailedPrecondition(report.Finish({})));
-    EXPECT_TRUE(report.Finish({}).ok());
-  });
+  Worker worker(hydrantd_, spool_,
+                [](const Assignment&, const std::optional<AttemptEnd>&, AttemptReport& report) {
+                  EXPECT_TRUE(absl::IsFailedPrecondition(report.Finish({})));
+                  EXPECT_TRUE(report.Finish({}).ok());
+                });
   EXPECT_EQ(hydrantd_.WaitUntil(Ended(7)).ends.at(7).size(), 1u);
 }
 
@@ -219,12 +230,13 @@ TEST_F(ConversationTest, TooMuchLogEndsTheAttempt) {
   FakeRunner* runner = nullptr;
   Mutex mu;
   mu.Lock();
-  Worker worker(hydrantd_, spool_, [&](const Assignment& a, const std::optional<AttemptEnd>&, AttemptReport& report) {
-    MutexLock lock(mu);
-    report.Log("much\n");
-    EXPECT_EQ(runner->WaitForStop(a.attempt), StopReason::kLogLimit);
-    EXPECT_TRUE(report.Finish({.cause = Cause::kLogLimit}).ok());
-  });
+  Worker worker(hydrantd_, spool_,
+                [&](const Assignment& a, const std::optional<AttemptEnd>&, AttemptReport& report) {
+                  MutexLock lock(mu);
+                  report.Log("much\n");
+                  EXPECT_EQ(runner->WaitForStop(a.attempt), StopReason::kLogLimit);
+                  EXPECT_TRUE(report.Finish({.cause = Cause::kLogLimit}).ok());
+                });
   runner = &worker.runner();
   mu.Unlock();
   EXPECT_EQ(hydrantd_.WaitUntil(Ended(7)).ends.at(7)[0].cause(), "log_limit");
@@ -240,13 +252,15 @@ TEST_F(ConversationTest, AGapInTheLogIsFilled) {
 TEST_F(ConversationTest, DrainingFinishesWhatRunsThenLeaves) {
   hydrantd_.Assign(Step(7));
   Cancellation go;
-  Worker worker(hydrantd_, spool_, [&](const Assignment& a, const std::optional<AttemptEnd>& b, AttemptReport& report) {
-    go.WaitFor(absl::InfiniteDuration());
-    Succeed(a, b, report);
-  });
+  Worker worker(hydrantd_, spool_,
+                [&](const Assignment& a, const std::optional<AttemptEnd>& b, AttemptReport& report) {
+                  go.WaitFor(absl::InfiniteDuration());
+                  Succeed(a, b, report);
+                });
   hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
   worker.conversation().Drain();
-  hydrantd_.WaitUntil([](const State& state) { return !state.synchronized.empty() && state.synchronized.back().draining(); });
+  hydrantd_.WaitUntil(
+      [](const State& state) { return !state.synchronized.empty() && state.synchronized.back().draining(); });
   go.Cancel();
   EXPECT_TRUE(worker.Wait().ok());
   const State state = hydrantd_.state();
@@ -257,10 +271,11 @@ TEST_F(ConversationTest, DrainingFinishesWhatRunsThenLeaves) {
 TEST_F(ConversationTest, GivingBackStopsWhatRunsAndSaysLost) {
   hydrantd_.Assign(Step(7));
   FakeRunner* runner = nullptr;
-  Worker worker(hydrantd_, spool_, [&](const Assignment& a, const std::optional<AttemptEnd>&, AttemptReport& report) {
-    EXPECT_EQ(runner->WaitForStop(a.attempt), StopReason::kGivenBack);
-    EXPECT_TRUE(report.Finish({.cause = Cause::kLost}).ok());
-  });
+  Worker worker(hydrantd_, spool_,
+                [&](const Assignment& a, const std::optional<AttemptEnd>&, AttemptReport& report) {
+                  EXPECT_EQ(runner->WaitForStop(a.attempt), StopReason::kGivenBack);
+                  EXPECT_TRUE(report.Finish({.cause = Cause::kLost}).ok());
+                });
   runner = &worker.runner();
   hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
   worker.conversation().GiveBack();
@@ -298,12 +313,13 @@ TEST_F(ConversationTest, DerivationsComeThoughTheFirstAnswerIsLost) {
   hydrantd_.AddDerivation(file);
   hydrantd_.AnswerWith("Derivations", 1, {grpc::StatusCode::UNAVAILABLE, "away"});
   hydrantd_.Assign(Step(7));
-  Worker worker(hydrantd_, spool_, [](const Assignment&, const std::optional<AttemptEnd>&, AttemptReport& report) {
-    const auto files = report.Derivations({});
-    ASSERT_TRUE(files.ok()) << files.status();
-    EXPECT_EQ(files->at(0).path, "/nix/store/a.drv");
-    EXPECT_TRUE(report.Finish({}).ok());
-  });
+  Worker worker(hydrantd_, spool_,
+                [](const Assignment&, const std::optional<AttemptEnd>&, AttemptReport& report) {
+                  const auto files = report.Derivations({});
+                  ASSERT_TRUE(files.ok()) << files.status();
+                  EXPECT_EQ(files->at(0).path, "/nix/store/a.drv");
+                  EXPECT_TRUE(report.Finish({}).ok());
+                });
   hydrantd_.WaitUntil(Ended(7));
 }
 

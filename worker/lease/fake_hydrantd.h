@@ -1,6 +1,9 @@
-// For tests: hydrantd's side of the conversation, in memory, on a real port. It loses answers, restarts and refuses when told.
+// For tests: hydrantd's side of the conversation, in memory, on a real port. It loses answers, restarts and
+// refuses when told.
 #ifndef HYDRANT_WORKER_LEASE_FAKE_HYDRANTD_H_
 #define HYDRANT_WORKER_LEASE_FAKE_HYDRANTD_H_
+
+#include <grpcpp/grpcpp.h>
 
 #include <functional>
 #include <map>
@@ -8,8 +11,6 @@
 #include <set>
 #include <string>
 #include <vector>
-
-#include <grpcpp/grpcpp.h>
 
 #include "hydrant/v1/worker_service.grpc.pb.h"
 #include "lib/base/mutex.h"
@@ -48,7 +49,9 @@ class FakeHydrantd final : public v1::WorkerService::Service {
     changed_.NotifyAll();
   }
   // The next answers of these calls are lost, or are this one.
-  void LoseAnswers(const std::string& call, int times) { AnswerWith(call, times, {grpc::StatusCode::UNAVAILABLE, "lost"}, true); }
+  void LoseAnswers(const std::string& call, int times) {
+    AnswerWith(call, times, {grpc::StatusCode::UNAVAILABLE, "lost"}, true);
+  }
   void AnswerWith(const std::string& call, int times, grpc::Status status, bool done_first = false) {
     MutexLock lock(mu_);
     answers_[call] = {times, std::move(status), done_first};

@@ -22,12 +22,12 @@ class FakeRunner final : public AttemptRunner {
   explicit FakeRunner(Body body) : body_(std::move(body)) {}
   ~FakeRunner() override { Join(); }
 
-  void Start(Assignment assignment, std::optional<AttemptEnd> built, std::shared_ptr<AttemptReport> report) override {
+  void Start(Assignment assignment, std::optional<AttemptEnd> built,
+             std::shared_ptr<AttemptReport> report) override {
     MutexLock lock(mu_);
     ++started_[assignment.attempt.value];
-    threads_.emplace_back([this, assignment = std::move(assignment), built = std::move(built), report = std::move(report)] {
-      body_(assignment, built, *report);
-    });
+    threads_.emplace_back([this, assignment = std::move(assignment), built = std::move(built),
+                           report = std::move(report)] { body_(assignment, built, *report); });
   }
   void Stop(AttemptId attempt, StopReason reason) override {
     MutexLock lock(mu_);

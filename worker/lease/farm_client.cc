@@ -16,7 +16,8 @@ void FarmClient::Prepare(grpc::ClientContext& context, absl::Duration held) cons
   context.set_deadline(absl::ToChronoTime(absl::Now() + held + options_.call_timeout));
 }
 
-absl::Status FarmClient::Synchronize(const v1::SynchronizeRequest& request, v1::SynchronizeResponse& response) {
+absl::Status FarmClient::Synchronize(const v1::SynchronizeRequest& request,
+                                     v1::SynchronizeResponse& response) {
   grpc::ClientContext context;
   Prepare(context, absl::Milliseconds(request.hold_ms()));
   {
@@ -52,7 +53,8 @@ absl::StatusOr<int64_t> FarmClient::AppendLog(const v1::AppendLogRequest& reques
   return response.next_offset();
 }
 
-absl::StatusOr<std::vector<v1::DerivationFile>> FarmClient::GetDerivations(const v1::GetDerivationsRequest& request) {
+absl::StatusOr<std::vector<v1::DerivationFile>> FarmClient::GetDerivations(
+    const v1::GetDerivationsRequest& request) {
   grpc::ClientContext context;
   Prepare(context, absl::Minutes(2));
   const auto reader = stub_->GetDerivations(&context, request);

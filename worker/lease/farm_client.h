@@ -1,4 +1,5 @@
-// The calls of WorkerService with a token and deadlines. Each may be repeated; none repeats itself. Any thread.
+// The calls of WorkerService with a token and deadlines. Each may be repeated; none repeats itself. Any
+// thread.
 #ifndef HYDRANT_WORKER_LEASE_FARM_CLIENT_H_
 #define HYDRANT_WORKER_LEASE_FARM_CLIENT_H_
 
@@ -17,7 +18,7 @@ namespace hydrant::worker {
 class FarmClient {
  public:
   struct Options {
-    std::string name;   // of the worker
+    std::string name;  // of the worker
     std::string token;
     absl::Duration call_timeout = absl::Seconds(20);  // beyond what a call may be held
   };

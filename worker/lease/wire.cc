@@ -14,16 +14,18 @@ std::string CleanText(std::string_view text) {
   std::string clean;
   for (size_t i = 0; i < text.size() && clean.size() < kMaxMessage - 4;) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    size_t length = byte < 0x80 ? 1 : byte >= 0xc2 && byte < 0xe0 ? 2 : byte >= 0xe0 && byte < 0xf0 ? 3
-                    : byte >= 0xf0 && byte < 0xf5                 ? 4
-                                                                  : 0;
+    size_t length = byte < 0x80                   ? 1
+                    : byte >= 0xc2 && byte < 0xe0 ? 2
+                    : byte >= 0xe0 && byte < 0xf0 ? 3
+                    : byte >= 0xf0 && byte < 0xf5 ? 4
+                                                  : 0;
     for (size_t k = 1; k < length; ++k) {
       if (i + k >= text.size() || (static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) length = 0;
     }
     // Overlong forms and surrogates, which protobuf refuses as well.
     const auto second = length > 2 ? static_cast<unsigned char>(text[i + 1]) : 0;
-    if ((byte == 0xe0 && second < 0xa0) || (byte == 0xed && second >= 0xa0) || (byte == 0xf0 && second < 0x90) ||
-        (byte == 0xf4 && second >= 0x90)) {
+    if ((byte == 0xe0 && second < 0xa0) || (byte == 0xed && second >= 0xa0) ||
+        (byte == 0xf0 && second < 0x90) || (byte == 0xf4 && second >= 0x90)) {
       length = 0;
     }
     if (length == 0) {
@@ -143,7 +145,8 @@ absl::StatusOr<Assignment> FromWire(const v1::Assignment& wire, const v1::Farm& 
                             .gpu = check.gpu(),
                             .limits = FromWire(check.limits())};
   } else {
-    return absl::InvalidArgumentError(absl::StrCat("attempt a", wire.attempt(), " holds neither a step nor a check"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("attempt a", wire.attempt(), " holds neither a step nor a check"));
   }
   return result;
 }

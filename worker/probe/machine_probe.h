@@ -9,7 +9,7 @@
 namespace hydrant::worker {
 
 struct MachineFacts {
-  int cores = 1;                      // that this process may use
+  int cores = 1;  // that this process may use
   int64_t memory_bytes = 0;
   std::string system;                 // "x86_64-linux"
   std::vector<std::string> features;  // of requiredSystemFeatures, without those of GPUs; sorted
@@ -20,7 +20,8 @@ MachineFacts ProbeMachine();
 // Bytes that may be written under `path`, or under the nearest folder above it that exists; 0: not known.
 int64_t FreeDiskBytes(std::string path);
 
-// This machine's name as a worker's: lower case, what is not allowed becomes "-", at most 63 characters; never empty.
+// This machine's name as a worker's: lower case, what is not allowed becomes "-", at most 63 characters;
+// never empty.
 std::string HostName();
 
 }  // namespace hydrant::worker

@@ -32,23 +32,27 @@ std::string PrintJson(const ProbeReport& report) {
                      {"features", report.features},
                      {"slots", report.slots},
                      {"free_disk_bytes", report.free_disk_bytes},
-                     {"nix", {{"store", report.store}, {"version", report.nix_version}, {"usable", report.problem.empty()},
-                              {"problem", report.problem}}}};
+                     {"nix",
+                      {{"store", report.store},
+                       {"version", report.nix_version},
+                       {"usable", report.problem.empty()},
+                       {"problem", report.problem}}}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string PrintTable(const ProbeReport& report) {
-  std::string text = absl::StrCat("name      ", report.name, "\nsystems   ", absl::StrJoin(report.systems, " "),
-                                  "\nfeatures  ", absl::StrJoin(report.features, " "), "\ncores     ", report.cores,
-                                  "\nmemory    ", GiB(report.memory_bytes), "\nslots     ", report.slots,
-                                  "\ndisk      ", GiB(report.free_disk_bytes), " free\n");
+  std::string text =
+      absl::StrCat("name      ", report.name, "\nsystems   ", absl::StrJoin(report.systems, " "),
+                   "\nfeatures  ", absl::StrJoin(report.features, " "), "\ncores     ", report.cores,
+                   "\nmemory    ", GiB(report.memory_bytes), "\nslots     ", report.slots, "\ndisk      ",
+                   GiB(report.free_disk_bytes), " free\n");
   for (const GpuFacts& gpu : report.gpus) {
-    absl::StrAppend(&text, "gpu       ", gpu.name, ", ", GiB(gpu.memory_bytes), ", driver ", gpu.driver, ", ", gpu.uuid,
-                    gpu.simulated ? " (simulated: there is no such device)" : "", "\n");
+    absl::StrAppend(&text, "gpu       ", gpu.name, ", ", GiB(gpu.memory_bytes), ", driver ", gpu.driver, ", ",
+                    gpu.uuid, gpu.simulated ? " (simulated: there is no such device)" : "", "\n");
   }
   if (report.gpus.empty()) absl::StrAppend(&text, "gpu       none\n");
-  absl::StrAppend(&text, "nix       ", report.nix_version.empty() ? "not reached" : report.nix_version, ", store ",
-                  report.store, "\n");
+  absl::StrAppend(&text, "nix       ", report.nix_version.empty() ? "not reached" : report.nix_version,
+                  ", store ", report.store, "\n");
   if (!report.problem.empty()) absl::StrAppend(&text, "PROBLEM   ", report.problem, "\n");
   return text;
 }

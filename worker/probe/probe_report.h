@@ -19,7 +19,7 @@ struct ProbeReport {
   int slots = 0;
   int64_t free_disk_bytes = 0;  // where the store is
   std::string store, nix_version;
-  std::string problem;          // why it could not work; empty: nothing
+  std::string problem;  // why it could not work; empty: nothing
 };
 
 std::string PrintJson(const ProbeReport& report);   // one line

@@ -11,8 +11,12 @@ namespace {
 using testing::HasSubstr;
 
 const ProbeReport kReport{.name = "w1",
-                          .gpus = {{.uuid = "simulated-0", .name = "simulated GPU (sm_8.6)", .architecture = "8.6",
-                                    .memory_bytes = int64_t{24} << 30, .driver = "550.54.14", .simulated = true}},
+                          .gpus = {{.uuid = "simulated-0",
+                                    .name = "simulated GPU (sm_8.6)",
+                                    .architecture = "8.6",
+                                    .memory_bytes = int64_t{24} << 30,
+                                    .driver = "550.54.14",
+                                    .simulated = true}},
                           .cores = 8,
                           .memory_bytes = int64_t{16} << 30,
                           .systems = {"x86_64-linux"},

@@ -1,8 +1,8 @@
 #include "worker/push/byte_pipe.h"
 
-#include <thread>
-
 #include <gtest/gtest.h>
+
+#include <thread>
 
 namespace hydrant::worker {
 namespace {
@@ -11,7 +11,8 @@ TEST(BytePipe, BytesArriveInOrderThoughItIsSmall) {
   BytePipe pipe(7);
   const std::string sent(100000, 'x');
   std::thread writer([&] {
-    for (size_t i = 0; i < sent.size(); i += 13) EXPECT_TRUE(pipe.Write(std::string_view(sent).substr(i, 13)).ok());
+    for (size_t i = 0; i < sent.size(); i += 13)
+      EXPECT_TRUE(pipe.Write(std::string_view(sent).substr(i, 13)).ok());
     pipe.CloseWriting(absl::OkStatus());
   });
   StringSink got;

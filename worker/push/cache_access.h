@@ -1,5 +1,5 @@
-// The binary cache of the farm as one attempt may use it: addresses, token, keys, and requests that are repeated until they are
-// answered. Knows nothing of a store.
+// The binary cache of the farm as one attempt may use it: addresses, token, keys, and requests that are
+// repeated until they are answered. Knows nothing of a store.
 #ifndef HYDRANT_WORKER_PUSH_CACHE_ACCESS_H_
 #define HYDRANT_WORKER_PUSH_CACHE_ACCESS_H_
 
@@ -33,8 +33,8 @@ struct RetryPolicy {
   absl::Duration give_up_after = absl::Minutes(30);
 };
 
-// Calls `request` until it gives an answer other than 408, 425, 429 or 5xx, waiting as the server or the policy says. The last
-// answer or error when it gives up; Cancelled by `cancellation`.
+// Calls `request` until it gives an answer other than 408, 425, 429 or 5xx, waiting as the server or the
+// policy says. The last answer or error when it gives up; Cancelled by `cancellation`.
 absl::StatusOr<HttpReply> Retry(const RetryPolicy& policy, Cancellation& cancellation,
                                 const std::function<absl::StatusOr<HttpReply>()>& request);
 

@@ -19,7 +19,8 @@ struct Server {
 };
 
 TEST(Retry, GoesOnAfterServerErrorsAndLostConnections) {
-  Server server{{HttpReply{.code = 500}, absl::UnavailableError("reset"), HttpReply{.code = 503}, HttpReply{.code = 429}}};
+  Server server{{HttpReply{.code = 500}, absl::UnavailableError("reset"), HttpReply{.code = 503},
+                 HttpReply{.code = 429}}};
   Cancellation cancellation;
   EXPECT_EQ(Retry(kFast, cancellation, std::ref(server))->code, 200);
   EXPECT_EQ(server.asked, 5u);
@@ -57,7 +58,8 @@ TEST(Retry, EndsWhenCancelled) {
 }
 
 TEST(Describe, NamesAddressCodeAndText) {
-  EXPECT_EQ(Describe("http://c/x", {.code = 409, .body = "contradicts\n"}), "http://c/x answered 409: contradicts");
+  EXPECT_EQ(Describe("http://c/x", {.code = 409, .body = "contradicts\n"}),
+            "http://c/x answered 409: contradicts");
   EXPECT_EQ(Describe("http://c/x", {.code = 500}), "http://c/x answered 500");
 }
 

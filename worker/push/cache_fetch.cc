@@ -74,13 +74,15 @@ absl::Status AddOne(nix::DaemonClient& store, const LocatedPath& path, NarDownlo
   const absl::Status added = store.AddToStoreNar(ToPathInfo(path.info), download.source());
   if (added.ok()) return added;
   HYDRANT_RETURN_IF_ERROR(download.status());  // the first cause, when there is one
-  return Annotate(added, absl::StrCat("add ", path.info.store_path.path(), " from ", path.nar.url, " to the store"));
+  return Annotate(added,
+                  absl::StrCat("add ", path.info.store_path.path(), " from ", path.nar.url, " to the store"));
 }
 
 }  // namespace
 
-absl::Status FetchClosure(HttpClient& http, StoreSession& session, const CacheAccess& access, const RetryPolicy& policy,
-                          const std::vector<std::string>& paths, Cancellation& cancellation) {
+absl::Status FetchClosure(HttpClient& http, StoreSession& session, const CacheAccess& access,
+                          const RetryPolicy& policy, const std::vector<std::string>& paths,
+                          Cancellation& cancellation) {
   nix::DaemonClient& store = session.client();
   for (const std::string& path : paths) HYDRANT_RETURN_IF_ERROR(store.AddTempRoot(path));
   const NarInfoLookup lookup(http, access, policy);

@@ -1,4 +1,5 @@
-// The fetching half of CacheTransfer: a closure's missing paths from the caches into the store, references first.
+// The fetching half of CacheTransfer: a closure's missing paths from the caches into the store, references
+// first.
 #ifndef HYDRANT_WORKER_PUSH_CACHE_FETCH_H_
 #define HYDRANT_WORKER_PUSH_CACHE_FETCH_H_
 
@@ -11,8 +12,9 @@
 namespace hydrant::worker {
 
 // As PathTransfer::Fetch.
-absl::Status FetchClosure(HttpClient& http, StoreSession& session, const CacheAccess& access, const RetryPolicy& policy,
-                          const std::vector<std::string>& paths, Cancellation& cancellation);
+absl::Status FetchClosure(HttpClient& http, StoreSession& session, const CacheAccess& access,
+                          const RetryPolicy& policy, const std::vector<std::string>& paths,
+                          Cancellation& cancellation);
 
 }  // namespace hydrant::worker
 

@@ -42,7 +42,8 @@ bool Accepted(const HttpReply& reply) { return reply.code >= 200 && reply.code <
 }  // namespace
 
 std::vector<std::string> CachePush::Headers(const std::string& content_type) const {
-  return {absl::StrCat("Authorization: Bearer ", access_.token), absl::StrCat("Hydrant-Attempt: ", access_.attempt_id),
+  return {absl::StrCat("Authorization: Bearer ", access_.token),
+          absl::StrCat("Hydrant-Attempt: ", access_.attempt_id),
           absl::StrCat("Hydrant-Token: ", access_.lease_token), absl::StrCat("Content-Type: ", content_type)};
 }
 
@@ -66,7 +67,8 @@ absl::StatusOr<HttpReply> CachePush::PutText(const std::string& url, const std::
   });
 }
 
-absl::Status CachePush::PushAbsentReferences(const nix::PathInfo& info, const std::set<std::string>& wanted, bool& any) {
+absl::Status CachePush::PushAbsentReferences(const nix::PathInfo& info, const std::set<std::string>& wanted,
+                                             bool& any) {
   any = false;
   for (const std::string& reference : info.references) {
     if (reference == info.path || visited_.contains(reference)) continue;
@@ -83,11 +85,11 @@ absl::Status CachePush::Upload(const nix::PathInfo& info, const std::set<std::st
   HYDRANT_ASSIGN_OR_RETURN(const nix::NarInfo described, Describe(info, nar));
   const HttpRequest request{.url = absl::StrCat(access_.staged.url, "/", described.url),
                             .headers = Headers("application/x-nix-nar")};
-  HYDRANT_ASSIGN_OR_RETURN(const HttpReply sent,
-                           Retry(policy_, cancellation_, [&]() -> absl::StatusOr<HttpReply> {
-                             HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<Source> body, nar.Open());
-                             return http_.Put(request, {.source = body.get(), .size = nar.size()}, cancellation_);
-                           }));
+  HYDRANT_ASSIGN_OR_RETURN(
+      const HttpReply sent, Retry(policy_, cancellation_, [&]() -> absl::StatusOr<HttpReply> {
+        HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<Source> body, nar.Open());
+        return http_.Put(request, {.source = body.get(), .size = nar.size()}, cancellation_);
+      }));
   if (!Accepted(sent)) return Refusal(info.path, request.url, sent);
 
   const std::string url =

@@ -16,7 +16,12 @@ class CachePush {
  public:
   CachePush(HttpClient& http, StoreSession& session, const CacheAccess& access, const RetryPolicy& policy,
             const std::string& spool, Cancellation& cancellation)
-      : http_(http), session_(session), access_(access), policy_(policy), spool_(spool), cancellation_(cancellation) {}
+      : http_(http),
+        session_(session),
+        access_(access),
+        policy_(policy),
+        spool_(spool),
+        cancellation_(cancellation) {}
 
   // As PathTransfer::Push.
   absl::StatusOr<PushResult> Push(const std::vector<std::string>& paths);
@@ -24,7 +29,8 @@ class CachePush {
  private:
   absl::Status PushPath(const std::string& path, const std::set<std::string>& wanted);
   absl::Status Upload(const nix::PathInfo& info, const std::set<std::string>& wanted);
-  absl::Status PushAbsentReferences(const nix::PathInfo& info, const std::set<std::string>& wanted, bool& any);
+  absl::Status PushAbsentReferences(const nix::PathInfo& info, const std::set<std::string>& wanted,
+                                    bool& any);
   absl::StatusOr<bool> IsThere(const std::string& path);
   absl::StatusOr<HttpReply> PutText(const std::string& url, const std::string& text);
   std::vector<std::string> Headers(const std::string& content_type) const;

@@ -15,7 +15,7 @@ namespace hydrant::worker {
 class CacheTransfer final : public PathTransfer {
  public:
   struct Options {
-    std::string spool;      // folder for compressed archives; must exist
+    std::string spool;  // folder for compressed archives; must exist
     RetryPolicy upload;
     RetryPolicy download{.give_up_after = absl::Minutes(2)};
     HttpClient::Options http;
@@ -26,7 +26,8 @@ class CacheTransfer final : public PathTransfer {
                      Cancellation& cancellation) override {
     return FetchClosure(http_, session, access, options_.download, paths, cancellation);
   }
-  absl::StatusOr<PushResult> Push(StoreSession& session, const CacheAccess& access, const std::vector<std::string>& paths,
+  absl::StatusOr<PushResult> Push(StoreSession& session, const CacheAccess& access,
+                                  const std::vector<std::string>& paths,
                                   Cancellation& cancellation) override {
     return CachePush(http_, session, access, options_.upload, options_.spool, cancellation).Push(paths);
   }

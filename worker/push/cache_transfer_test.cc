@@ -18,7 +18,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 WorkerStore StoreOf(const nix::TestStore& store) {
-  return WorkerStore({.store = store.root(), .sandbox_paths = {DefaultSandboxShell()}, .scratch = store.dir() / "home"});
+  return WorkerStore(
+      {.store = store.root(), .sandbox_paths = {DefaultSandboxShell()}, .scratch = store.dir() / "home"});
 }
 
 // One worker builds `top`, which refers to `base`, and pushes; another fetches.
@@ -29,11 +30,12 @@ class CacheTransferTest : public testing::Test {
     access_.token = "secret";
     access_.attempt_id = "7";
     access_.lease_token = "9";
-    const auto built = builder_nix_.Nix(
-        {"nix-build", "--no-out-link", "-E",
-         "let it = name: script: derivation { inherit name; system = builtins.currentSystem; builder = \"/bin/sh\"; "
-         "args = [ \"-c\" script ]; }; "
-         "base = it \"base\" \"echo base > $out\"; in it \"top\" \"mkdir $out; echo ${base} > $out/ref; echo > $out/self\""});
+    const auto built = builder_nix_.Nix({"nix-build", "--no-out-link", "-E",
+                                         "let it = name: script: derivation { inherit name; system = "
+                                         "builtins.currentSystem; builder = \"/bin/sh\"; "
+                                         "args = [ \"-c\" script ]; }; "
+                                         "base = it \"base\" \"echo base > $out\"; in it \"top\" \"mkdir "
+                                         "$out; echo ${base} > $out/ref; echo > $out/self\""});
     EXPECT_TRUE(built.ok() && built->status.ok()) << built->err;
     top_ = built->out.substr(0, built->out.find('\n'));
     builder_ = *OpenSession(builder_store_, {});
@@ -49,7 +51,9 @@ class CacheTransferTest : public testing::Test {
     const auto pushed = Push({top_, base_});
     ASSERT_TRUE(pushed.ok()) << pushed.status();
   }
-  static std::string NarInfoFile(const std::string& path) { return "/staged/" + path.substr(11, 32) + ".narinfo"; }
+  static std::string NarInfoFile(const std::string& path) {
+    return "/staged/" + path.substr(11, 32) + ".narinfo";
+  }
   std::string NarFile(const std::string& path) {
     return "/staged/" + nix::ParseNarInfo(*cache_.File(NarInfoFile(path)))->url;
   }
@@ -60,10 +64,11 @@ class CacheTransferTest : public testing::Test {
   const WorkerStore builder_store_ = StoreOf(builder_nix_), fetcher_store_ = StoreOf(fetcher_nix_);
   std::unique_ptr<StoreSession> builder_, fetcher_;
   CacheAccess access_;
-  CacheTransfer transfer_{{.spool = spool_.path(),
-                           .upload = {.backoff = {.first = absl::Milliseconds(1), .most = absl::Milliseconds(2)}},
-                           .download = {.backoff = {.first = absl::Milliseconds(1), .most = absl::Milliseconds(2)},
-                                        .give_up_after = absl::Milliseconds(200)}}};
+  CacheTransfer transfer_{
+      {.spool = spool_.path(),
+       .upload = {.backoff = {.first = absl::Milliseconds(1), .most = absl::Milliseconds(2)}},
+       .download = {.backoff = {.first = absl::Milliseconds(1), .most = absl::Milliseconds(2)},
+                    .give_up_after = absl::Milliseconds(200)}}};
   Cancellation cancellation_;
   std::string top_, base_;
 };
@@ -128,7 +133,11 @@ TEST_F(CacheTransferTest, AReferenceThatTheCacheLacksGoesFirst) {
 }
 
 TEST_F(CacheTransferTest, AConflictWithoutMissingReferencesIsFinal) {
-  cache_.Order({.method = "PUT", .part = ".narinfo", .times = 9, .code = 409, .text = "published with another NarHash"});
+  cache_.Order({.method = "PUT",
+                .part = ".narinfo",
+                .times = 9,
+                .code = 409,
+                .text = "published with another NarHash"});
   const auto pushed = Push({base_});
   EXPECT_THAT(std::string(pushed.status().message()), HasSubstr("another NarHash"));
 }

@@ -89,8 +89,9 @@ absl::StatusOr<CompressedNar> CompressedNar::Make(StoreSession& session, const n
   const nix::Sha256Digest found = nar_hash.Finish();
   if (found != info.nar_hash || nar_hash.size() != info.nar_size) {
     return absl::DataLossError(absl::StrCat(info.path, " is damaged in the worker's store: its archive has ",
-                                            found.ToNixString(), ", ", nar_hash.size(), " bytes; the store recorded ",
-                                            info.nar_hash.ToNixString(), ", ", info.nar_size, " bytes"));
+                                            found.ToNixString(), ", ", nar_hash.size(),
+                                            " bytes; the store recorded ", info.nar_hash.ToNixString(), ", ",
+                                            info.nar_size, " bytes"));
   }
   result.size_ = file_hash.size();
   result.hash_ = file_hash.Finish();

@@ -1,4 +1,5 @@
-// A store path's archive, compressed into a file, so that its hash (and with it the URL) is known before it is sent.
+// A store path's archive, compressed into a file, so that its hash (and with it the URL) is known before it
+// is sent.
 #ifndef HYDRANT_WORKER_PUSH_COMPRESSED_NAR_H_
 #define HYDRANT_WORKER_PUSH_COMPRESSED_NAR_H_
 
@@ -14,8 +15,10 @@ namespace hydrant::worker {
 // The file is removed with the object.
 class CompressedNar {
  public:
-  // zstd, constant memory, into a new file in `folder`. DataLoss when the files of the store are not what the store recorded.
-  static absl::StatusOr<CompressedNar> Make(StoreSession& session, const nix::PathInfo& info, const std::string& folder);
+  // zstd, constant memory, into a new file in `folder`. DataLoss when the files of the store are not what the
+  // store recorded.
+  static absl::StatusOr<CompressedNar> Make(StoreSession& session, const nix::PathInfo& info,
+                                            const std::string& folder);
   CompressedNar(CompressedNar&& other) noexcept;
   ~CompressedNar();
 

@@ -19,7 +19,8 @@ constexpr size_t kMaxBody = 64 << 10;
 // "Retry-After: 3"; a date is not read.
 std::optional<absl::Duration> ParseRetryAfter(std::string_view line) {
   constexpr std::string_view kName = "retry-after:";
-  if (line.size() <= kName.size() || strncasecmp(line.data(), kName.data(), kName.size()) != 0) return std::nullopt;
+  if (line.size() <= kName.size() || strncasecmp(line.data(), kName.data(), kName.size()) != 0)
+    return std::nullopt;
   int seconds = 0;
   if (!absl::SimpleAtoi(AbslView(line.substr(kName.size())), &seconds) || seconds < 0) return std::nullopt;
   return absl::Seconds(seconds);
@@ -100,8 +101,8 @@ class HttpClient::Call {
     if (cancellation_.cancelled()) return absl::CancelledError(absl::StrCat("request ", url_, ": cancelled"));
     if (early_) return reply_;
     if (code != CURLE_OK) {
-      return absl::UnavailableError(absl::StrCat("request ", url_, ": ",
-                                                 error_[0] != '\0' ? error_ : curl_easy_strerror(code)));
+      return absl::UnavailableError(
+          absl::StrCat("request ", url_, ": ", error_[0] != '\0' ? error_ : curl_easy_strerror(code)));
     }
     long status = 0;
     curl_easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &status);
@@ -123,7 +124,8 @@ class HttpClient::Call {
   static size_t OnHeader(char* data, size_t, size_t size, void* self) {
     return static_cast<Call*>(self)->Header({data, size}) ? size : 0;
   }
-  // False ends the transfer: a success came before the body was asked for, and curl would send it all the same.
+  // False ends the transfer: a success came before the body was asked for, and curl would send it all the
+  // same.
   bool Header(std::string_view line) {
     if (line.starts_with("HTTP/")) {
       const size_t blank = line.find(' ');
@@ -178,7 +180,8 @@ absl::StatusOr<HttpReply> HttpClient::Get(const HttpRequest& request, Cancellati
   return Call(*this, request, cancellation).Perform();
 }
 
-absl::StatusOr<HttpReply> HttpClient::GetInto(const HttpRequest& request, Sink& sink, Cancellation& cancellation) {
+absl::StatusOr<HttpReply> HttpClient::GetInto(const HttpRequest& request, Sink& sink,
+                                              Cancellation& cancellation) {
   Call call(*this, request, cancellation);
   call.Into(sink);
   return call.Perform();
@@ -190,7 +193,8 @@ absl::StatusOr<HttpReply> HttpClient::Head(const HttpRequest& request, Cancellat
   return call.Perform();
 }
 
-absl::StatusOr<HttpReply> HttpClient::Put(const HttpRequest& request, HttpBody body, Cancellation& cancellation) {
+absl::StatusOr<HttpReply> HttpClient::Put(const HttpRequest& request, HttpBody body,
+                                          Cancellation& cancellation) {
   Call call(*this, request, cancellation);
   call.Send(body);
   return call.Perform();

@@ -36,19 +36,21 @@ class HttpClient {
  public:
   struct Options {
     absl::Duration connect_timeout = absl::Seconds(10);
-    // No byte for so long: the transfer failed. Longer than a server may need to verify an upload (Nix allows 300 s).
+    // No byte for so long: the transfer failed. Longer than a server may need to verify an upload (Nix allows
+    // 300 s).
     absl::Duration stall_timeout = absl::Seconds(330);
   };
   explicit HttpClient(Options options);
   ~HttpClient();
 
-  // OK with any status code that the server sent. Unavailable: no or a broken connection, or a reply cut short. Cancelled:
-  // `cancellation`. Redirects are followed.
+  // OK with any status code that the server sent. Unavailable: no or a broken connection, or a reply cut
+  // short. Cancelled: `cancellation`. Redirects are followed.
   absl::StatusOr<HttpReply> Get(const HttpRequest& request, Cancellation& cancellation);
   // A body of status 200 goes to `sink` block by block, whose error ends the call with that error.
   absl::StatusOr<HttpReply> GetInto(const HttpRequest& request, Sink& sink, Cancellation& cancellation);
   absl::StatusOr<HttpReply> Head(const HttpRequest& request, Cancellation& cancellation);
-  // Announces the body and sends it after "100 Continue"; a final status instead is the reply, and nothing is sent.
+  // Announces the body and sends it after "100 Continue"; a final status instead is the reply, and nothing is
+  // sent.
   absl::StatusOr<HttpReply> Put(const HttpRequest& request, HttpBody body, Cancellation& cancellation);
 
  private:

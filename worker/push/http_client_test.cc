@@ -57,20 +57,23 @@ TEST_F(HttpClientTest, PutsABodyWithItsLengthAndHeaders) {
 TEST_F(HttpClientTest, ASuccessBeforeTheBodySendsNothing) {
   cache_.Order({.method = "PUT", .part = "/nar/", .code = 201, .before_body = true});
   CountingSource body(3 << 20);
-  const auto reply = http_.Put({.url = cache_.url() + "/nar/x"}, {.source = &body, .size = 3 << 20}, cancellation_);
+  const auto reply =
+      http_.Put({.url = cache_.url() + "/nar/x"}, {.source = &body, .size = 3 << 20}, cancellation_);
   ASSERT_TRUE(reply.ok()) << reply.status();
   EXPECT_EQ(reply->code, 201);
   EXPECT_EQ(body.reads, 0);
   // And the client is good for another.
   CountingSource again(10);
-  EXPECT_EQ(http_.Put({.url = cache_.url() + "/nar/y"}, {.source = &again, .size = 10}, cancellation_)->code, 201);
+  EXPECT_EQ(http_.Put({.url = cache_.url() + "/nar/y"}, {.source = &again, .size = 10}, cancellation_)->code,
+            201);
   EXPECT_EQ(cache_.File("/staged/nar/y"), std::string(10, 'x'));
 }
 
 TEST_F(HttpClientTest, ARefusalBeforeTheBodyKeepsItsText) {
   cache_.Order({.method = "PUT", .part = "/nar/", .code = 403, .before_body = true, .text = "token too old"});
   CountingSource body(3 << 20);
-  const auto reply = http_.Put({.url = cache_.url() + "/nar/x"}, {.source = &body, .size = 3 << 20}, cancellation_);
+  const auto reply =
+      http_.Put({.url = cache_.url() + "/nar/x"}, {.source = &body, .size = 3 << 20}, cancellation_);
   ASSERT_TRUE(reply.ok()) << reply.status();
   EXPECT_EQ(reply->code, 403);
   EXPECT_EQ(reply->body, "token too old");
@@ -101,7 +104,8 @@ TEST_F(HttpClientTest, ASinksErrorEndsTheCall) {
     absl::Status Write(std::string_view) override { return absl::ResourceExhaustedError("full"); }
   } sink;
   cache_.Put("/a", "bytes");
-  EXPECT_EQ(http_.GetInto({.url = cache_.url() + "/a"}, sink, cancellation_).status(), absl::ResourceExhaustedError("full"));
+  EXPECT_EQ(http_.GetInto({.url = cache_.url() + "/a"}, sink, cancellation_).status(),
+            absl::ResourceExhaustedError("full"));
 }
 
 TEST_F(HttpClientTest, CancelledDoesNotAsk) {

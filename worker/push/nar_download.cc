@@ -15,7 +15,8 @@ class MeasuringSink final : public Sink {
   MeasuringSink(Sink& next, uint64_t most) : next_(next), most_(most) {}
   absl::Status Write(std::string_view bytes) override {
     if (hash_.size() + bytes.size() > most_) {
-      return absl::DataLossError(absl::StrCat("the archive is larger than its narinfo says, ", most_, " bytes"));
+      return absl::DataLossError(
+          absl::StrCat("the archive is larger than its narinfo says, ", most_, " bytes"));
     }
     HYDRANT_RETURN_IF_ERROR(hash_.Write(bytes));
     return next_.Write(bytes);
@@ -31,8 +32,11 @@ class MeasuringSink final : public Sink {
 
 }  // namespace
 
-NarDownload::NarDownload(HttpClient& http, const LocatedPath& path, const RetryPolicy& policy, Cancellation& cancellation)
-    : http_(http), path_(path), policy_(policy), cancellation_(cancellation), pipe_(kAhead), thread_([this] { Run(); }) {}
+NarDownload::NarDownload(HttpClient& http, const LocatedPath& path, const RetryPolicy& policy,
+                         Cancellation& cancellation)
+    : http_(http), path_(path), policy_(policy), cancellation_(cancellation), pipe_(kAhead), thread_([this] {
+        Run();
+      }) {}
 
 NarDownload::~NarDownload() {
   pipe_.CloseReading();
@@ -57,7 +61,8 @@ void NarDownload::Run() {
 absl::Status NarDownload::Download() {
   const nix::NarInfo& info = path_.info;
   MeasuringSink nar(pipe_, info.nar_size);
-  HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<nix::FinishingSink> decoder, nix::Decompressor(info.compression, nar));
+  HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<nix::FinishingSink> decoder,
+                           nix::Decompressor(info.compression, nar));
   bool began = false;
   class Noting final : public Sink {
    public:
@@ -71,23 +76,26 @@ absl::Status NarDownload::Download() {
     Sink& next_;
     bool& noted_;
   } file(*decoder, began);
-  HYDRANT_ASSIGN_OR_RETURN(const HttpReply reply, Retry(policy_, cancellation_, [&]() -> absl::StatusOr<HttpReply> {
-    auto answer = http_.GetInto(path_.nar, file, cancellation_);
-    // What was handed on cannot be taken back: only a request that brought nothing is repeated.
-    if (!answer.ok() && began && absl::IsUnavailable(answer.status())) {
-      return absl::DataLossError(answer.status().message());
-    }
-    return answer;
-  }));
+  HYDRANT_ASSIGN_OR_RETURN(const HttpReply reply,
+                           Retry(policy_, cancellation_, [&]() -> absl::StatusOr<HttpReply> {
+                             auto answer = http_.GetInto(path_.nar, file, cancellation_);
+                             // What was handed on cannot be taken back: only a request that brought nothing
+                             // is repeated.
+                             if (!answer.ok() && began && absl::IsUnavailable(answer.status())) {
+                               return absl::DataLossError(answer.status().message());
+                             }
+                             return answer;
+                           }));
   if (reply.code != 200) return absl::UnavailableError(Describe(path_.nar.url, reply));
   HYDRANT_RETURN_IF_ERROR(decoder->Finish());
   if (nar.size() != info.nar_size) {
-    return absl::DataLossError(absl::StrCat("the archive has ", nar.size(), " bytes, its narinfo says ", info.nar_size));
+    return absl::DataLossError(
+        absl::StrCat("the archive has ", nar.size(), " bytes, its narinfo says ", info.nar_size));
   }
   const nix::Sha256Digest hash = nar.Finish();
   if (hash != info.nar_hash) {
-    return absl::DataLossError(absl::StrCat("the archive's hash is ", hash.ToNixString(), ", its narinfo says ",
-                                            info.nar_hash.ToNixString()));
+    return absl::DataLossError(absl::StrCat("the archive's hash is ", hash.ToNixString(),
+                                            ", its narinfo says ", info.nar_hash.ToNixString()));
   }
   return absl::OkStatus();
 }

@@ -1,5 +1,5 @@
-// One archive on its way here: downloaded and decoded in a thread of its own, ahead of its reader by a bounded number of bytes. The
-// reader sees the end only when hash and size are what the narinfo says.
+// One archive on its way here: downloaded and decoded in a thread of its own, ahead of its reader by a
+// bounded number of bytes. The reader sees the end only when hash and size are what the narinfo says.
 #ifndef HYDRANT_WORKER_PUSH_NAR_DOWNLOAD_H_
 #define HYDRANT_WORKER_PUSH_NAR_DOWNLOAD_H_
 
@@ -13,7 +13,8 @@ namespace hydrant::worker {
 class NarDownload {
  public:
   // Begins. All arguments must outlive it.
-  NarDownload(HttpClient& http, const LocatedPath& path, const RetryPolicy& policy, Cancellation& cancellation);
+  NarDownload(HttpClient& http, const LocatedPath& path, const RetryPolicy& policy,
+              Cancellation& cancellation);
   // Waits for its thread, which ends soon when nobody reads any more.
   ~NarDownload();
 

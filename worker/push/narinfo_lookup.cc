@@ -27,12 +27,14 @@ absl::Status CheckSignature(const nix::NarInfo& info, const CacheKeys& cache) {
   return absl::PermissionDeniedError("none of its signatures is by a key that is trusted for this cache");
 }
 
-bool IsAbsolute(const std::string& url) { return absl::StartsWith(url, "http://") || absl::StartsWith(url, "https://"); }
+bool IsAbsolute(const std::string& url) {
+  return absl::StartsWith(url, "http://") || absl::StartsWith(url, "https://");
+}
 
 }  // namespace
 
-absl::StatusOr<LocatedPath> NarInfoLookup::Ask(const CacheKeys& cache, bool staged, const nix::StorePath& path,
-                                               Cancellation& cancellation) const {
+absl::StatusOr<LocatedPath> NarInfoLookup::Ask(const CacheKeys& cache, bool staged,
+                                               const nix::StorePath& path, Cancellation& cancellation) const {
   const std::string base = absl::StrCat(cache.url, staged ? "/staged/" : "/");
   const std::string authorization = absl::StrCat("Authorization: Bearer ", access_.token);
   HttpRequest request{.url = absl::StrCat(base, AbslView(path.hash_part()), ".narinfo")};

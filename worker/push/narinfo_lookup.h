@@ -21,7 +21,8 @@ class NarInfoLookup {
   NarInfoLookup(HttpClient& http, const CacheAccess& access, const RetryPolicy& policy)
       : http_(http), access_(access), policy_(policy) {}
 
-  // One path: staged first, then each substituter. NotFound: all answered that they have not got it. Any thread.
+  // One path: staged first, then each substituter. NotFound: all answered that they have not got it. Any
+  // thread.
   absl::StatusOr<LocatedPath> Locate(const std::string& path, Cancellation& cancellation) const;
 
   // Several paths, four at once, in the order given. The first error.

@@ -22,13 +22,16 @@ struct PushResult {
 class PathTransfer {
  public:
   virtual ~PathTransfer() = default;
-  // Makes `paths` and all they refer to valid in the session's store and keeps them there while the session lives. NotFound: no
-  // cache has one of them; other errors: it could not be had or is not what it claims. Both name path and URL. Cancelled.
-  virtual absl::Status Fetch(StoreSession& session, const CacheAccess& access, const std::vector<std::string>& paths,
-                             Cancellation& cancellation) = 0;
-  // Uploads `paths`, valid in the session's store, unless they are there. After OK the cache has verified each.
+  // Makes `paths` and all they refer to valid in the session's store and keeps them there while the session
+  // lives. NotFound: no cache has one of them; other errors: it could not be had or is not what it claims.
+  // Both name path and URL. Cancelled.
+  virtual absl::Status Fetch(StoreSession& session, const CacheAccess& access,
+                             const std::vector<std::string>& paths, Cancellation& cancellation) = 0;
+  // Uploads `paths`, valid in the session's store, unless they are there. After OK the cache has verified
+  // each.
   virtual absl::StatusOr<PushResult> Push(StoreSession& session, const CacheAccess& access,
-                                          const std::vector<std::string>& paths, Cancellation& cancellation) = 0;
+                                          const std::vector<std::string>& paths,
+                                          Cancellation& cancellation) = 0;
 };
 
 }  // namespace hydrant::worker

@@ -47,7 +47,8 @@ TestCache::TestCache() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  if (bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(listener_.get(), 64) != 0 ||
+  if (bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      listen(listener_.get(), 64) != 0 ||
       getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     abort();
   }
@@ -207,7 +208,8 @@ bool TestCache::Answer(int fd, Request& request, std::string& buffered) {
   const auto file = File(request.path);
   if (!file) return Reply(fd, 404, "absent", head);
   if (!fault) return Reply(fd, 200, *file, head);
-  Send(fd, absl::StrCat("HTTP/1.1 200 OK\r\nContent-Length: ", file->size(), "\r\n\r\n", file->substr(0, file->size() / 2)));
+  Send(fd, absl::StrCat("HTTP/1.1 200 OK\r\nContent-Length: ", file->size(), "\r\n\r\n",
+                        file->substr(0, file->size() / 2)));
   return false;
 }
 

@@ -1,5 +1,5 @@
-// For tests: a binary cache on 127.0.0.1 as workers see one. What is PUT is staged at once, signed with a key of its own; faults
-// are ordered by the test.
+// For tests: a binary cache on 127.0.0.1 as workers see one. What is PUT is staged at once, signed with a key
+// of its own; faults are ordered by the test.
 #ifndef HYDRANT_WORKER_PUSH_TEST_CACHE_H_
 #define HYDRANT_WORKER_PUSH_TEST_CACHE_H_
 
@@ -26,10 +26,10 @@ class TestCache {
   struct Fault {
     std::string method, part;  // of the path
     int times = 1;
-    int code = 500;              // the answer; 0: the connection is dropped
-    bool before_body = false;    // answer instead of "100 Continue"
-    bool truncate = false;       // a GET announces all and sends half
-    std::string extra_header;    // "Retry-After: 1"
+    int code = 500;            // the answer; 0: the connection is dropped
+    bool before_body = false;  // answer instead of "100 Continue"
+    bool truncate = false;     // a GET announces all and sends half
+    std::string extra_header;  // "Retry-After: 1"
     std::string text;
   };
 

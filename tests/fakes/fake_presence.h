@@ -1,0 +1,43 @@
+// A Presence without caches: what is upstream is said by the test.
+#ifndef HYDRANT_TESTS_FAKES_FAKE_PRESENCE_H_
+#define HYDRANT_TESTS_FAKES_FAKE_PRESENCE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "daemon/presence/presence.h"
+#include "lib/base/mutex.h"
+
+namespace hydrant {
+
+class FakePresence final : public Presence {
+ public:
+  static constexpr char kCache[] = "https://upstream.example";
+
+  void Hold(const std::string& store_path) { Say(store_path, {.held = Held::kPresent, .cache = kCache}); }
+  void Hide(const std::string& store_path) { Say(store_path, {.held = Held::kUnknown, .why = "it does not answer"}); }
+
+  std::map<std::string, Answer> Ask(const std::vector<std::string>& store_paths) override {
+    MutexLock lock(mu_);
+    std::map<std::string, Answer> answers;
+    for (const std::string& path : store_paths) {
+      const auto found = answers_.find(path);
+      answers[path] = found != answers_.end() ? found->second : Answer{.held = Held::kAbsent};
+    }
+    return answers;
+  }
+
+ private:
+  void Say(const std::string& store_path, Answer answer) {
+    MutexLock lock(mu_);
+    answers_[store_path] = std::move(answer);
+  }
+
+  Mutex mu_;
+  std::map<std::string, Answer> answers_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hydrant
+
+#endif  // HYDRANT_TESTS_FAKES_FAKE_PRESENCE_H_
