@@ -29,6 +29,9 @@ function(hydrant_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test-bin)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gmock_main)
+  if(NOT HYDRANT_SANITIZE)
+    target_compile_options(${name} PRIVATE -O0)  # gmock's templates cost more to optimise than the tests take to run
+  endif()
   target_compile_definitions(${name} PRIVATE HYDRANT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     HYDRANT_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   add_test(NAME ${name} COMMAND ${name})

@@ -51,7 +51,9 @@ class CoordinatorRights final : public UploadRights {
  public:
   explicit CoordinatorRights(const Coordinator& coordinator) : coordinator_(coordinator) {}
   absl::Status MayUpload(AttemptId attempt, LeaseToken token, std::string_view store_path) override {
-    return coordinator_.MayUpload(attempt, token, store_path);
+    absl::Status status = coordinator_.MayUpload(attempt, token, store_path);
+    // A lease that ended and one that another has are the same to whoever uploads: it is not his any more.
+    return status.code() == absl::StatusCode::kNotFound ? absl::AbortedError(status.message()) : status;
   }
 
  private:
@@ -167,8 +169,8 @@ v1::GetFarmResponse Facts(const DaemonOptions& options, const Signer& release, c
 
 // Serves the ports until a signal; `run` evaluates meanwhile.
 absl::Status ServePorts(const DaemonOptions& options, const sigset_t& signals, Opened& opened, Metrics& metrics,
-                        Catalogue& catalogue, NarIntake& intake, Publisher& publisher, Coordinator& coordinator,
-                        EvaluationRun& run) {
+                        Catalogue& catalogue, NarIntake& intake, Publisher& publisher, Presence& upstream,
+                        Coordinator& coordinator, EvaluationRun& run) {
   CallExecutor executor(8, 4096);
   StreamThreads streams(256);
   CallGate gate(*opened.authenticator, executor, [&coordinator] { return coordinator.Ready(); });
@@ -199,7 +201,12 @@ absl::Status ServePorts(const DaemonOptions& options, const sigset_t& signals, O
   if (!options.metrics_listen.empty()) HYDRANT_RETURN_IF_ERROR(metrics.Listen(options.metrics_listen));
 
   std::atomic<bool> stop = false;
-  std::thread evaluations([&] { run.Serve(stop); });
+  std::thread evaluations([&] {
+    // What staged paths refer to and is not here was upstream's: known again before anything new is evaluated.
+    const std::vector<std::string> elsewhere = catalogue.ReferencesElsewhere();
+    if (!elsewhere.empty()) upstream.Ask(elsewhere);
+    run.Serve(stop);
+  });
   Log(LogLevel::kInfo, "serving", {{"grpc", options.grpc_listen}, {"http", options.http_url}, {"version", HYDRANT_VERSION}});
   sd_notify(0, "READY=1");
   Run(options, signals, coordinator);
@@ -226,7 +233,8 @@ absl::Status ServeFarm(const DaemonOptions& options) {
   NarIntake intake(*opened.blobs);
   Publisher publisher({.store = *opened.store, .catalogue = catalogue, .intake = intake, .signer = *opened.release,
                        .clock = clock,
-                       .held_upstream = [&upstream](const std::string& path) { return upstream.Holds(path); }});
+                       .held_upstream = [&upstream](const std::string& path) { return upstream.Holds(path); },
+                       .ask_upstream = [&upstream](const std::vector<std::string>& paths) { upstream.Ask(paths); }});
   Coordinator coordinator({.store = *opened.store, .catalogue = catalogue, .publisher = publisher, .clock = clock,
                            .farm = {.system = ThisSystem(), .lease = options.lease,
                                     .workers = {.gone_after = options.lease}},
@@ -247,7 +255,8 @@ absl::Status ServeFarm(const DaemonOptions& options) {
   if (!started.ok()) Log(LogLevel::kWarning, "the database is away; trying again", {{"reason", started.ToString()}});
   if (auto counts = opened.store->CountAttempts(); counts.ok()) metrics.Seed(*counts);
   metrics.Watch(coordinator, catalogue);
-  absl::Status served = ServePorts(options, signals, opened, metrics, catalogue, intake, publisher, coordinator, run);
+  absl::Status served = ServePorts(options, signals, opened, metrics, catalogue, intake, publisher, upstream,
+                                   coordinator, run);
   if (opened.postgres != nullptr) served.Update(opened.postgres->Stop());
   return served;
 }

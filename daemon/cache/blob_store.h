@@ -1,4 +1,5 @@
-// Where compressed NARs lie: write-once files, named by the SHA-256 of their bytes. Knows nothing of what is in them.
+// Where compressed NARs lie: write-once files, named by the SHA-256 of their bytes. Knows nothing of what is
+// in them.
 #ifndef HYDRANT_DAEMON_CACHE_BLOB_STORE_H_
 #define HYDRANT_DAEMON_CACHE_BLOB_STORE_H_
 
@@ -27,7 +28,8 @@ class BlobStore {
   // An upload that is not visible until Commit; destroyed before: nothing remains.
   class Upload : public Sink {
    public:
-    // Durable (synced) and visible under `name`, or as it was when the name was there already. ResourceExhausted: disk full.
+    // Durable (synced) and visible under `name`, or as it was when the name was there already.
+    // ResourceExhausted: disk full.
     virtual absl::Status Commit(const BlobName& name) = 0;
   };
   struct Blob {
@@ -36,7 +38,8 @@ class BlobStore {
   };
 
   virtual ~BlobStore() = default;
-  // ResourceExhausted when `expected_size` (0: unknown) does not fit. Any thread; the upload itself one thread.
+  // ResourceExhausted when `expected_size` (0: unknown) does not fit. Any thread; the upload itself one
+  // thread.
   virtual absl::StatusOr<std::unique_ptr<Upload>> Begin(int64_t expected_size) = 0;
   // NotFound when there is none.
   virtual absl::StatusOr<Blob> Open(const BlobName& name) = 0;

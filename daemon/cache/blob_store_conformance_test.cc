@@ -1,9 +1,8 @@
 // What every BlobStore must do, run against the local folder and its in-memory twin.
 #include <dirent.h>
-#include <unistd.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "daemon/cache/local_blob_store.h"
 #include "lib/base/file.h"
@@ -118,8 +117,9 @@ TEST(BlobNameTest, OnlyTheExactShape) {
   const std::string hash(52, '0');
   EXPECT_TRUE(BlobName::Parse(hash + ".nar.zst").ok());
   EXPECT_TRUE(BlobName::Parse(hash + ".nar").ok());
-  for (const std::string& bad : {hash + ".nar.br", hash + ".nar.zst/", hash, std::string(51, '0') + ".nar", std::string(52, 'e') + ".nar",
-                                 "../" + std::string(49, '0') + ".nar", hash + ".narzst"}) {
+  for (const std::string& bad :
+       {hash + ".nar.br", hash + ".nar.zst/", hash, std::string(51, '0') + ".nar",
+        std::string(52, 'e') + ".nar", "../" + std::string(49, '0') + ".nar", hash + ".narzst"}) {
     EXPECT_FALSE(BlobName::Parse(bad).ok()) << bad;
   }
 }

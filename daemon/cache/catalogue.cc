@@ -1,5 +1,6 @@
 #include "daemon/cache/catalogue.h"
 
+#include <set>
 #include <utility>
 
 #include "lib/base/status_macros.h"
@@ -47,6 +48,18 @@ bool Catalogue::Refers(std::string_view file_hash, bool staged) const {
     if (staged || by_hash_part_.at(hash_part)->state == NarInfoState::kPublished) return true;
   }
   return false;
+}
+
+std::vector<std::string> Catalogue::ReferencesElsewhere() const {
+  std::set<std::string> elsewhere;
+  MutexLock lock(mu_);
+  for (const auto& [hash_part, record] : by_hash_part_) {
+    if (record->state != NarInfoState::kStaged) continue;
+    for (const std::string& reference : record->references) {
+      if (!by_hash_part_.contains(HashPartOf(reference))) elsewhere.insert(reference);
+    }
+  }
+  return {elsewhere.begin(), elsewhere.end()};
 }
 
 Catalogue::Totals Catalogue::totals() const {

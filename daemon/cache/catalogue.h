@@ -1,5 +1,5 @@
-// What our cache holds, in memory, by hash part: answers without a query. Filled from the record at start; changed only
-// after the record was.
+// What our cache holds, in memory, by hash part: answers without a query. Filled from the record at start;
+// changed only after the record was.
 #ifndef HYDRANT_DAEMON_CACHE_CATALOGUE_H_
 #define HYDRANT_DAEMON_CACHE_CATALOGUE_H_
 
@@ -21,10 +21,15 @@ class Catalogue {
   // Null when there is none. The value never changes once given out. Any thread.
   std::shared_ptr<const NarInfoRecord> Find(std::string_view hash_part) const;
   std::shared_ptr<const NarInfoRecord> FindPath(std::string_view store_path) const;
-  void Put(std::vector<NarInfoRecord> records);  // inserts or replaces (a retired one: removes), all at once for readers
+  void Put(std::vector<NarInfoRecord>
+               records);  // inserts or replaces (a retired one: removes), all at once for readers
   // True when a published (or with `staged`, also a staged) path lies in that file.
   bool Refers(std::string_view file_hash, bool staged) const;
-  struct Totals { int64_t staged_paths = 0, published_paths = 0, staged_bytes = 0, published_bytes = 0; };
+  // Store paths that staged paths refer to and that are not here.
+  std::vector<std::string> ReferencesElsewhere() const;
+  struct Totals {
+    int64_t staged_paths = 0, published_paths = 0, staged_bytes = 0, published_bytes = 0;
+  };
   Totals totals() const;
 
  private:
@@ -33,7 +38,8 @@ class Catalogue {
   mutable Mutex mu_;
   Totals totals_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, std::shared_ptr<const NarInfoRecord>> by_hash_part_ ABSL_GUARDED_BY(mu_);
-  absl::flat_hash_map<std::string, std::vector<std::string>> by_file_ ABSL_GUARDED_BY(mu_);  // file hash -> hash parts
+  absl::flat_hash_map<std::string, std::vector<std::string>> by_file_
+      ABSL_GUARDED_BY(mu_);  // file hash -> hash parts
 };
 
 }  // namespace hydrant

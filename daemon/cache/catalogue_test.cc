@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/cache/cache_fixture.h"
+#include "daemon/cache/test_cache.h"
 
 namespace hydrant {
 namespace {
 
-NarInfoRecord Record(const std::string& name, NarInfoState state, const std::string& file_hash = "f", int64_t size = 10) {
+NarInfoRecord Record(const std::string& name, NarInfoState state, const std::string& file_hash = "f",
+                     int64_t size = 10) {
   NarInfoRecord record;
   record.path = MakePackage(name).path();
   record.state = state;
@@ -52,6 +53,15 @@ TEST(CatalogueTest, TotalsFollowEachMove) {
   EXPECT_EQ(totals.staged_bytes, 5);
   EXPECT_EQ(totals.published_paths, 1);
   EXPECT_EQ(totals.published_bytes, 10);
+}
+
+TEST(CatalogueTest, WhatStagedPathsReferToAndIsNotHereIsElsewhere) {
+  Catalogue catalogue;
+  NarInfoRecord a = Record("a", NarInfoState::kStaged), b = Record("b", NarInfoState::kPublished);
+  a.references = {MakePackage("b").path(), MakePackage("upstream").path()};
+  b.references = {MakePackage("old").path()};  // published: its references were checked then
+  catalogue.Put({a, b});
+  EXPECT_EQ(catalogue.ReferencesElsewhere(), std::vector<std::string>{MakePackage("upstream").path()});
 }
 
 TEST(CatalogueTest, LoadReplacesEverything) {

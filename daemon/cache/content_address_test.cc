@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "daemon/cache/cache_fixture.h"
+#include "daemon/cache/test_cache.h"
 
 namespace hydrant {
 namespace {
@@ -16,11 +16,14 @@ struct Golden {
   const char* path;
 };
 constexpr Golden kGolden[] = {
-    {"fixed:r:sha256:0sg9f58l1jj88w6pdrfdpj5x9b1zrwszk84j81zvby36q9whhhqa", "/nix/store/664yy119pds2n905bls61j77r67z57cw-f"},
-    {"fixed:sha256:094qif9n4cq4fdg459qzbhg1c6wywawwaaivx0k0x8xhbyx4vwic", "/nix/store/4c6wsvi6cnq8h7ibg70pv68bi43y92xs-f"},
+    {"fixed:r:sha256:0sg9f58l1jj88w6pdrfdpj5x9b1zrwszk84j81zvby36q9whhhqa",
+     "/nix/store/664yy119pds2n905bls61j77r67z57cw-f"},
+    {"fixed:sha256:094qif9n4cq4fdg459qzbhg1c6wywawwaaivx0k0x8xhbyx4vwic",
+     "/nix/store/4c6wsvi6cnq8h7ibg70pv68bi43y92xs-f"},
     {"fixed:md5:4jqlbi14cxf6wpcajbphm40hax", "/nix/store/hqmc7r1nclkn3yiaday2b4abpi6qpa6z-f"},
     {"fixed:r:sha1:b26vfr7h58bbbkvb0ywr2wli35i9rfnn", "/nix/store/jb2smd8s0iy1n0ynma42h1l2gr3amrbq-d"},
-    {"text:sha256:094qif9n4cq4fdg459qzbhg1c6wywawwaaivx0k0x8xhbyx4vwic", "/nix/store/vqpn17r03lqabwk0wksgpbgy620zwfd4-t"},
+    {"text:sha256:094qif9n4cq4fdg459qzbhg1c6wywawwaaivx0k0x8xhbyx4vwic",
+     "/nix/store/vqpn17r03lqabwk0wksgpbgy620zwfd4-t"},
 };
 
 TEST(ContentAddressTest, PathsAreThoseOfNix) {
@@ -34,13 +37,15 @@ TEST(ContentAddressTest, PathsAreThoseOfNix) {
 
 TEST(ContentAddressTest, ReferencesOfATextCount) {
   const auto reference = *nix::StorePath::Parse(kGolden[4].path);
-  EXPECT_EQ(*PathOfContent("text:sha256:1wqsgjcknyvmikc6pz4l0r7fxnrzcrp7gz68phw3qsicc8032ga9", "u", {reference}, false),
+  EXPECT_EQ(*PathOfContent("text:sha256:1wqsgjcknyvmikc6pz4l0r7fxnrzcrp7gz68phw3qsicc8032ga9", "u",
+                           {reference}, false),
             "/nix/store/ck6n3v0ycjyq106j4lq2m4yhzbc67zbl-u");
 }
 
 TEST(ContentAddressTest, GarbageIsNamed) {
-  for (const char* bad : {"fixed", "fixed:r:sha256:xyz", "text:r:sha256:094qif9n4cq4fdg459qzbhg1c6wywawwaaivx0k0x8xhbyx4vwic",
-                          "text:md5:4jqlbi14cxf6wpcajbphm40hax", "fixed:crc:00", "other:sha256:0"}) {
+  for (const char* bad :
+       {"fixed", "fixed:r:sha256:xyz", "text:r:sha256:094qif9n4cq4fdg459qzbhg1c6wywawwaaivx0k0x8xhbyx4vwic",
+        "text:md5:4jqlbi14cxf6wpcajbphm40hax", "fixed:crc:00", "other:sha256:0"}) {
     const auto path = PathOfContent(bad, "x", {}, false);
     EXPECT_EQ(path.status().code(), absl::StatusCode::kInvalidArgument) << bad;
     EXPECT_THAT(std::string(path.status().message()), HasSubstr(bad));
@@ -61,7 +66,8 @@ TEST(FlatFileHashTest, HashesTheFileInTheArchiveHoweverItIsCut) {
   const std::string content(1000, 'z'), nar = NarOf(content);
   for (size_t block : {size_t{1}, size_t{7}, nar.size()}) {
     FlatFileHash hash;
-    for (size_t at = 0; at < nar.size(); at += block) ASSERT_TRUE(hash.Write(std::string_view(nar).substr(at, block)).ok());
+    for (size_t at = 0; at < nar.size(); at += block)
+      ASSERT_TRUE(hash.Write(std::string_view(nar).substr(at, block)).ok());
     EXPECT_EQ(*hash.Finish(), nix::HashSha256(content));
   }
 }

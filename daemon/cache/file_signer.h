@@ -13,10 +13,12 @@ namespace hydrant {
 
 class FileSigner final : public Signer {
  public:
-  // The release key. NotFound (names `hydrantd init`), FailedPrecondition when others may read the file, InvalidArgument.
+  // The release key. NotFound (names `hydrantd init`), FailedPrecondition when others may read the file,
+  // InvalidArgument.
   static absl::StatusOr<std::unique_ptr<FileSigner>> Open(const std::string& path);
   // The farm-internal key: made there, under that name, when the file is absent.
-  static absl::StatusOr<std::unique_ptr<FileSigner>> OpenOrGenerate(const std::string& path, std::string_view name);
+  static absl::StatusOr<std::unique_ptr<FileSigner>> OpenOrGenerate(const std::string& path,
+                                                                    std::string_view name);
 
   absl::StatusOr<std::string> Sign(std::string_view fingerprint) override { return key_.Sign(fingerprint); }
   std::string PublicKey() const override { return key_.public_key().ToString(); }

@@ -1,9 +1,8 @@
 #include "daemon/cache/file_signer.h"
 
-#include <sys/stat.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "lib/base/file.h"
 #include "lib/base/test_dir.h"

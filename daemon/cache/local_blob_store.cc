@@ -56,9 +56,11 @@ class LocalUpload final : public BlobStore::Upload {
   }
 
   absl::Status Commit(const BlobName& name) override {
-    // What was reserved beyond the end goes back; then the bytes, then the name, each durable before the next step.
+    // What was reserved beyond the end goes back; then the bytes, then the name, each durable before the next
+    // step.
     const off_t end = lseek(fd_.get(), 0, SEEK_CUR);
-    if (end < 0 || ftruncate(fd_.get(), end) != 0 || fchmod(fd_.get(), 0444) != 0 || fdatasync(fd_.get()) != 0) {
+    if (end < 0 || ftruncate(fd_.get(), end) != 0 || fchmod(fd_.get(), 0444) != 0 ||
+        fdatasync(fd_.get()) != 0) {
       return ErrnoStatus(errno, absl::StrCat("sync ", path_));
     }
     const std::string folder = store_.Folder(name), path = store_.Path(name);
@@ -67,7 +69,8 @@ class LocalUpload final : public BlobStore::Upload {
     } else if (errno != EEXIST) {
       return ErrnoStatus(errno, absl::StrCat("make folder ", folder));
     }
-    if (link(path_.c_str(), path.c_str()) != 0 && errno != EEXIST) return ErrnoStatus(errno, absl::StrCat("link ", path));
+    if (link(path_.c_str(), path.c_str()) != 0 && errno != EEXIST)
+      return ErrnoStatus(errno, absl::StrCat("link ", path));
     return SyncFolder(folder);
   }
 
@@ -99,12 +102,13 @@ absl::Status LocalBlobStore::RemoveLeftovers() {
 
 absl::StatusOr<std::unique_ptr<BlobStore::Upload>> LocalBlobStore::Begin(int64_t expected_size) {
   struct statvfs disk;
-  if (statvfs(Incoming().c_str(), &disk) != 0) return ErrnoStatus(errno, absl::StrCat("look at ", Incoming()));
+  if (statvfs(Incoming().c_str(), &disk) != 0)
+    return ErrnoStatus(errno, absl::StrCat("look at ", Incoming()));
   const auto free = static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
   if (expected_size + options_.reserve > free) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no space for ", expected_size, " bytes in the cache: ", std::max(free - options_.reserve, int64_t{0}),
-                     " bytes are free beside the reserve"));
+    return absl::ResourceExhaustedError(absl::StrCat("no space for ", expected_size, " bytes in the cache: ",
+                                                     std::max(free - options_.reserve, int64_t{0}),
+                                                     " bytes are free beside the reserve"));
   }
   const std::string path = absl::StrCat(Incoming(), "/", getpid(), "-", next_++);
   UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -113,7 +117,8 @@ absl::StatusOr<std::unique_ptr<BlobStore::Upload>> LocalBlobStore::Begin(int64_t
   const int file = fd.get();
   auto upload = std::make_unique<LocalUpload>(*this, path, std::move(fd));
   // Where the file system cannot reserve, the check above has to do.
-  if (expected_size > 0 && fallocate(file, FALLOC_FL_KEEP_SIZE, 0, expected_size) != 0 && errno != EOPNOTSUPP) {
+  if (expected_size > 0 && fallocate(file, FALLOC_FL_KEEP_SIZE, 0, expected_size) != 0 &&
+      errno != EOPNOTSUPP) {
     return ErrnoStatus(errno, absl::StrCat("reserve ", expected_size, " bytes for ", path));
   }
   return upload;
@@ -123,7 +128,8 @@ absl::StatusOr<BlobStore::Blob> LocalBlobStore::Open(const BlobName& name) {
   Blob blob;
   blob.fd = UniqueFd(open(Path(name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   struct stat info;
-  if (!blob.fd.valid() || fstat(blob.fd.get(), &info) != 0) return ErrnoStatus(errno, absl::StrCat("open ", Path(name)));
+  if (!blob.fd.valid() || fstat(blob.fd.get(), &info) != 0)
+    return ErrnoStatus(errno, absl::StrCat("open ", Path(name)));
   posix_fadvise(blob.fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   blob.size = info.st_size;
   return blob;
@@ -135,7 +141,8 @@ absl::StatusOr<std::vector<BlobName>> LocalBlobStore::List() {
   std::vector<BlobName> blobs;
   HYDRANT_ASSIGN_OR_RETURN(const std::vector<std::string> folders, EntriesOf(Nars()));
   for (const std::string& folder : folders) {
-    HYDRANT_ASSIGN_OR_RETURN(const std::vector<std::string> names, EntriesOf(absl::StrCat(Nars(), "/", folder)));
+    HYDRANT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                             EntriesOf(absl::StrCat(Nars(), "/", folder)));
     for (const std::string& name : names) {
       if (absl::StatusOr<BlobName> blob = BlobName::Parse(name); blob.ok()) blobs.push_back(*std::move(blob));
     }

@@ -1,4 +1,5 @@
-// Blobs as files of one folder: nar/<first 2 of the name>/<name>, written in incoming/ beside it and linked into place.
+// Blobs as files of one folder: nar/<first 2 of the name>/<name>, written in incoming/ beside it and linked
+// into place.
 #ifndef HYDRANT_DAEMON_CACHE_LOCAL_BLOB_STORE_H_
 #define HYDRANT_DAEMON_CACHE_LOCAL_BLOB_STORE_H_
 

@@ -33,7 +33,9 @@ class Bounded final : public Sink {
   Bounded(Sink& sink, int64_t most) : sink_(sink), left_(most), most_(most) {}
   absl::Status Write(std::string_view bytes) override {
     left_ -= static_cast<int64_t>(bytes.size());
-    if (left_ < 0) return absl::InvalidArgumentError(absl::StrCat("the NAR is larger than ", most_, " bytes when decoded"));
+    if (left_ < 0)
+      return absl::InvalidArgumentError(
+          absl::StrCat("the NAR is larger than ", most_, " bytes when decoded"));
     return sink_.Write(bytes);
   }
 
@@ -63,8 +65,8 @@ class Verification final : public Sink {
     facts.file_size = static_cast<int64_t>(file_hash_.size());
     const std::string hash = file_hash_.Finish().ToBase32();
     if (hash != name_.file_hash) {
-      return absl::InvalidArgumentError(absl::StrCat("the file is not what its name says: its SHA-256 is ", hash, ", expected ",
-                                                     name_.file_hash));
+      return absl::InvalidArgumentError(absl::StrCat("the file is not what its name says: its SHA-256 is ",
+                                                     hash, ", expected ", name_.file_hash));
     }
     HYDRANT_RETURN_IF_ERROR(Faulty(decoder_->Finish()));
     absl::StatusOr<nix::NarFacts> nar = verifier_.Finish();
@@ -106,19 +108,24 @@ class IntakeUpload final : public NarIntake::Upload {
  public:
   IntakeUpload(NarIntake& intake, BlobName name, int64_t length, std::unique_ptr<Verification> verification,
                std::unique_ptr<BlobStore::Upload> upload)
-      : intake_(intake), name_(std::move(name)), length_(length), verification_(std::move(verification)),
+      : intake_(intake),
+        name_(std::move(name)),
+        length_(length),
+        verification_(std::move(verification)),
         upload_(std::move(upload)) {}
 
   absl::Status Write(std::string_view bytes) override {
     received_ += static_cast<int64_t>(bytes.size());
-    if (received_ > length_) return absl::InvalidArgumentError(absl::StrCat("the body is longer than ", length_, " bytes"));
+    if (received_ > length_)
+      return absl::InvalidArgumentError(absl::StrCat("the body is longer than ", length_, " bytes"));
     HYDRANT_RETURN_IF_ERROR(verification_->Write(bytes));
     return upload_->Write(bytes);
   }
 
   absl::StatusOr<BlobFacts> Finish() override {
     if (received_ != length_) {
-      return absl::InvalidArgumentError(absl::StrCat("the body ended after ", received_, " of ", length_, " bytes"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the body ended after ", received_, " of ", length_, " bytes"));
     }
     HYDRANT_ASSIGN_OR_RETURN(const BlobFacts facts, verification_->Finish());
     HYDRANT_RETURN_IF_ERROR(upload_->Commit(name_));
@@ -150,7 +157,8 @@ absl::StatusOr<BlobFacts> NarIntake::Facts(const BlobName& name) {
   HYDRANT_ASSIGN_OR_RETURN(auto verification, Verification::Start(name, max_nar_size_));
   absl::Status read = ReadBlob(std::move(blob), *verification);
   absl::StatusOr<BlobFacts> facts = read.ok() ? verification->Finish() : read;
-  if (!facts.ok()) return absl::DataLossError(absl::StrCat("blob ", name.ToString(), ": ", facts.status().message()));
+  if (!facts.ok())
+    return absl::DataLossError(absl::StrCat("blob ", name.ToString(), ": ", facts.status().message()));
   Remember(name, *facts);
   return facts;
 }

@@ -1,11 +1,10 @@
 #include "daemon/cache/nar_intake.h"
 
-#include <unistd.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
-#include "daemon/cache/cache_fixture.h"
+#include "daemon/cache/test_cache.h"
 #include "lib/base/file.h"
 #include "tests/fakes/memory_blob_store.h"
 
@@ -48,20 +47,25 @@ TEST_F(NarIntakeTest, AGoodUploadIsKeptWithItsFacts) {
 }
 
 TEST_F(NarIntakeTest, ATruncatedBodyLeavesNothing) {
-  ExpectRefused(Send(hello_.blob(), hello_.file.substr(0, 40), static_cast<int64_t>(hello_.file.size())).status(), "ended after 40 of");
+  ExpectRefused(
+      Send(hello_.blob(), hello_.file.substr(0, 40), static_cast<int64_t>(hello_.file.size())).status(),
+      "ended after 40 of");
 }
 
 TEST_F(NarIntakeTest, AnEmptyRetryLeavesNothing) {
-  ExpectRefused(Send(hello_.blob(), "", static_cast<int64_t>(hello_.file.size())).status(), "ended after 0 of");
+  ExpectRefused(Send(hello_.blob(), "", static_cast<int64_t>(hello_.file.size())).status(),
+                "ended after 0 of");
 }
 
 TEST_F(NarIntakeTest, ABodyLongerThanAnnouncedIsRefused) {
-  ExpectRefused(Send(hello_.blob(), hello_.file + "x", static_cast<int64_t>(hello_.file.size())).status(), "longer than");
+  ExpectRefused(Send(hello_.blob(), hello_.file + "x", static_cast<int64_t>(hello_.file.size())).status(),
+                "longer than");
 }
 
 TEST_F(NarIntakeTest, ABodyWithAnotherHashIsRefused) {
   const Package other = MakePackage("other");
-  ExpectRefused(Send(hello_.blob(), other.file, static_cast<int64_t>(other.file.size())).status(), "not what its name says");
+  ExpectRefused(Send(hello_.blob(), other.file, static_cast<int64_t>(other.file.size())).status(),
+                "not what its name says");
 }
 
 TEST_F(NarIntakeTest, WhatIsNotANarIsRefused) {
@@ -89,7 +93,8 @@ TEST_F(NarIntakeTest, ASmallFileThatDecodesToTooMuchIsRefused) {
 }
 
 TEST_F(NarIntakeTest, AFullDiskIsToldBeforeAByteComes) {
-  EXPECT_EQ(intake_.Begin(*BlobName::Parse(hello_.blob()), 2 << 20).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(intake_.Begin(*BlobName::Parse(hello_.blob()), 2 << 20).status().code(),
+            absl::StatusCode::kResourceExhausted);
 }
 
 TEST_F(NarIntakeTest, FactsSurviveARestartByReadingTheFileAgain) {
@@ -104,7 +109,8 @@ TEST_F(NarIntakeTest, FactsSurviveARestartByReadingTheFileAgain) {
 TEST_F(NarIntakeTest, ABlobThatRottedIsDataLoss) {
   TestCache cache;
   ASSERT_TRUE(cache.PutBlob(hello_).ok());
-  const std::string file = cache.dir / absl::StrCat("cache/nar/", hello_.blob().substr(0, 2), "/", hello_.blob());
+  const std::string file =
+      cache.dir / absl::StrCat("cache/nar/", hello_.blob().substr(0, 2), "/", hello_.blob());
   ASSERT_TRUE(WriteFileAtomically(file, "rotten").ok());
   NarIntake restarted(*cache.blobs);
   EXPECT_EQ(restarted.Facts(*BlobName::Parse(hello_.blob())).status().code(), absl::StatusCode::kDataLoss);

@@ -14,12 +14,14 @@ namespace {
 absl::StatusOr<BlobName> BlobOf(const nix::NarInfo& info) {
   constexpr std::string_view kFolder = "nar/";
   if (!info.url.starts_with(kFolder)) {
-    return absl::InvalidArgumentError(absl::StrCat("URL \"", info.url, "\": expected nar/<file hash>.nar and its extension"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("URL \"", info.url, "\": expected nar/<file hash>.nar and its extension"));
   }
   HYDRANT_ASSIGN_OR_RETURN(BlobName name, BlobName::Parse(std::string_view(info.url).substr(kFolder.size())));
   HYDRANT_ASSIGN_OR_RETURN(const std::string codec, nix::CompressionOfExtension(name.extension));
   if (codec != info.compression) {
-    return absl::InvalidArgumentError(absl::StrCat("Compression ", info.compression, " does not fit the URL ", info.url));
+    return absl::InvalidArgumentError(
+        absl::StrCat("Compression ", info.compression, " does not fit the URL ", info.url));
   }
   if (!info.file_hash || info.file_hash->ToBase32() != name.file_hash) {
     return absl::InvalidArgumentError(absl::StrCat("FileHash is not the one of the URL ", info.url));
@@ -49,9 +51,17 @@ NarInfoRecord RecordOf(const nix::NarInfo& info, AttemptId attempt, absl::Time n
   return record;
 }
 
-absl::Status Mismatch(const nix::NarInfo& info, std::string_view field, std::string_view claimed, std::string_view actual) {
-  return absl::InvalidArgumentError(absl::StrCat(info.store_path.path(), ": ", AbslView(field), " is ", AbslView(claimed), ", but ",
-                                                 info.url, " holds ", AbslView(actual)));
+absl::Status Mismatch(const nix::NarInfo& info, std::string_view field, std::string_view claimed,
+                      std::string_view actual) {
+  return absl::InvalidArgumentError(absl::StrCat(info.store_path.path(), ": ", AbslView(field), " is ",
+                                                 AbslView(claimed), ", but ", info.url, " holds ",
+                                                 AbslView(actual)));
+}
+
+// A guard that does not hold though memory says so: memory is behind the record, after a commit whose fate
+// was not known, and whoever owns it reads it again.
+absl::Status AsRecorded(const absl::Status& committed) {
+  return absl::IsFailedPrecondition(committed) ? UnknownCommit(StdView(committed.message())) : committed;
 }
 
 }  // namespace
@@ -61,7 +71,8 @@ absl::Status Publisher::Verify(const nix::NarInfo& info) {
   HYDRANT_ASSIGN_OR_RETURN(const BlobName blob, BlobOf(info));
   const absl::StatusOr<BlobFacts> facts = options_.intake.Facts(blob);
   if (absl::IsNotFound(facts.status())) {
-    return absl::FailedPreconditionError(absl::StrCat(info.url, " is not here: upload the NAR before its narinfo"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(info.url, " is not here: upload the NAR before its narinfo"));
   }
   if (!facts.ok()) return facts.status();
   if (facts->nar_hash != info.nar_hash) {
@@ -79,7 +90,8 @@ absl::Status Publisher::Verify(const nix::NarInfo& info) {
     FlatFileHash file;
     HYDRANT_RETURN_IF_ERROR(options_.intake.Decode(blob, file));
     HYDRANT_ASSIGN_OR_RETURN(const nix::Sha256Digest actual, file.Finish());
-    if (actual != *flat) return Mismatch(info, "CA", info.content_address, absl::StrCat("a file with ", actual.ToNixString()));
+    if (actual != *flat)
+      return Mismatch(info, "CA", info.content_address, absl::StrCat("a file with ", actual.ToNixString()));
   }
   return absl::OkStatus();
 }
@@ -88,20 +100,31 @@ bool Publisher::Holds(const std::string& store_path) const {
   return options_.catalogue.FindPath(store_path) != nullptr || options_.held_upstream(store_path);
 }
 
+void Publisher::AskUpstream(const nix::NarInfo& info) const {
+  if (!options_.ask_upstream) return;
+  std::vector<std::string> unknown;
+  for (const nix::StorePath& reference : info.references) {
+    if (reference != info.store_path && !Holds(reference.path())) unknown.push_back(reference.path());
+  }
+  if (!unknown.empty()) options_.ask_upstream(unknown);
+}
+
 absl::Status Publisher::CheckReferences(const nix::NarInfo& info, bool published) const {
   for (const nix::StorePath& reference : info.references) {
     if (reference == info.store_path) continue;
     const auto record = options_.catalogue.FindPath(reference.path());
     if (record != nullptr && (!published || record->state == NarInfoState::kPublished)) continue;
     if (options_.held_upstream(reference.path())) continue;
-    return absl::FailedPreconditionError(absl::StrCat(info.store_path.path(), " refers to ", reference.path(), ", which is ",
-                                                      record == nullptr ? "neither here nor upstream" : "not published"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(info.store_path.path(), " refers to ", reference.path(), ", which is ",
+                     record == nullptr ? "neither here nor upstream" : "not published"));
   }
   return absl::OkStatus();
 }
 
 absl::Status Publisher::Stage(const nix::NarInfo& info, AttemptId attempt) {
   HYDRANT_RETURN_IF_ERROR(Verify(info));
+  AskUpstream(info);
   MutexLock lock(mu_);
   return StageLocked(info, attempt);
 }
@@ -109,23 +132,29 @@ absl::Status Publisher::Stage(const nix::NarInfo& info, AttemptId attempt) {
 absl::Status Publisher::StageLocked(const nix::NarInfo& info, AttemptId attempt) {
   const std::string& path = info.store_path.path();
   if (const auto there = options_.catalogue.Find(info.store_path.hash_part()); there != nullptr) {
-    if (there->path == path && there->nar_hash == info.nar_hash.ToBase32() && there->references == Paths(info.references)) {
+    if (there->path == path && there->nar_hash == info.nar_hash.ToBase32() &&
+        there->references == Paths(info.references)) {
       return absl::OkStatus();
     }
     Log(LogLevel::kWarning, "upload contradicts what is here",
-        {{"path", path}, {"here", there->nar_hash}, {"offered", info.nar_hash.ToBase32()}, {"attempt", attempt.value}});
-    return absl::AlreadyExistsError(absl::StrCat(path, " is here with NarHash sha256:", there->nar_hash,
-                                                 there->path == path ? "" : absl::StrCat(" as ", there->path),
-                                                 "; the first upload wins, and this one differs in hash, name or references"));
+        {{"path", path},
+         {"here", there->nar_hash},
+         {"offered", info.nar_hash.ToBase32()},
+         {"attempt", attempt.value}});
+    return absl::AlreadyExistsError(
+        absl::StrCat(path, " is here with NarHash sha256:", there->nar_hash,
+                     there->path == path ? "" : absl::StrCat(" as ", there->path),
+                     "; the first upload wins, and this one differs in hash, name or references"));
   }
   HYDRANT_RETURN_IF_ERROR(CheckReferences(info, /*published=*/false));
   NarInfoRecord record = RecordOf(info, attempt, options_.clock.Now());
-  HYDRANT_RETURN_IF_ERROR(options_.store.Commit({StageNarInfo{record}}));
+  HYDRANT_RETURN_IF_ERROR(AsRecorded(options_.store.Commit({StageNarInfo{record}})));
   options_.catalogue.Put({std::move(record)});
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<NarInfoRecord>> Publisher::StagedClosure(const std::vector<std::string>& roots) const {
+absl::StatusOr<std::vector<NarInfoRecord>> Publisher::StagedClosure(
+    const std::vector<std::string>& roots) const {
   std::vector<NarInfoRecord> staged;
   std::set<std::string> seen(roots.begin(), roots.end());
   std::vector<std::pair<std::string, std::string>> open;  // path, who refers to it
@@ -136,8 +165,9 @@ absl::StatusOr<std::vector<NarInfoRecord>> Publisher::StagedClosure(const std::v
     const auto record = options_.catalogue.FindPath(path);
     if (record == nullptr) {
       if (options_.held_upstream(path)) continue;
-      return absl::FailedPreconditionError(absl::StrCat(path, referrer.empty() ? "" : ", to which " + referrer + " refers,",
-                                                        " is neither here nor upstream"));
+      return absl::FailedPreconditionError(
+          absl::StrCat(path, referrer.empty() ? "" : ", to which " + referrer + " refers,",
+                       " is neither here nor upstream"));
     }
     if (record->state == NarInfoState::kPublished) continue;  // then its closure is too
     staged.push_back(*record);
@@ -159,13 +189,14 @@ absl::StatusOr<int64_t> Publisher::PublishLocked(const std::vector<std::string>&
   PublishNarInfos change;
   change.at = options_.clock.Now();
   for (NarInfoRecord& record : records) {
-    HYDRANT_ASSIGN_OR_RETURN(std::string signature, options_.signer.Sign(nix::Fingerprint(NarInfoOf(record))));
+    HYDRANT_ASSIGN_OR_RETURN(std::string signature,
+                             options_.signer.Sign(nix::Fingerprint(NarInfoOf(record))));
     record.signatures = {std::move(signature)};
     record.state = NarInfoState::kPublished;
     record.published_at = change.at;
     change.entries.push_back({record.path, record.signatures});
   }
-  HYDRANT_RETURN_IF_ERROR(options_.store.Commit({std::move(change)}));
+  HYDRANT_RETURN_IF_ERROR(AsRecorded(options_.store.Commit({std::move(change)})));
   const auto count = static_cast<int64_t>(records.size());
   options_.catalogue.Put(std::move(records));
   return count;
@@ -173,6 +204,7 @@ absl::StatusOr<int64_t> Publisher::PublishLocked(const std::vector<std::string>&
 
 absl::Status Publisher::PublishByHand(const nix::NarInfo& info) {
   HYDRANT_RETURN_IF_ERROR(Verify(info));
+  AskUpstream(info);
   MutexLock lock(mu_);
   HYDRANT_RETURN_IF_ERROR(CheckReferences(info, /*published=*/true));
   HYDRANT_RETURN_IF_ERROR(StageLocked(info, AttemptId()));

@@ -1,5 +1,6 @@
-// Staged, then published: the two gates of a store path. First write wins; a closure is published whole or not at all; only
-// what was verified here is signed. Knows nothing of matrices: the caller says which paths passed their gate.
+// Staged, then published: the two gates of a store path. First write wins; a closure is published whole or
+// not at all; only what was verified here is signed. Knows nothing of matrices: the caller says which paths
+// passed their gate.
 #ifndef HYDRANT_DAEMON_CACHE_PUBLISHER_H_
 #define HYDRANT_DAEMON_CACHE_PUBLISHER_H_
 
@@ -19,6 +20,8 @@
 
 namespace hydrant {
 
+// Each may be Unavailable when nothing could be recorded; an unknown commit (state_store.h) when memory may
+// be behind the record.
 class Publisher {
  public:
   struct Options {
@@ -27,22 +30,27 @@ class Publisher {
     NarIntake& intake;
     Signer& signer;  // release
     const Clock& clock;
-    // True when a path is known to be held by an upstream cache.
+    // True when a path is known to be held by an upstream cache. From memory: it is asked under locks and must not block.
     std::function<bool(const std::string& store_path)> held_upstream;
+    // Finds out whether upstream caches hold these, so that held_upstream knows afterwards. May block: no lock is held then.
+    // May be empty.
+    std::function<void(const std::vector<std::string>& store_paths)> ask_upstream = {};
   };
   explicit Publisher(Options options) : options_(std::move(options)) {}
 
-  // Records `info` (as a client sent it; its signatures are dropped) as staged. Its blob must be verified with the same NarHash and size
-  // (InvalidArgument; FailedPrecondition when it is not here), each reference staged, published or held upstream (FailedPrecondition names one that is not), a
-  // content-addressed path recompute to itself where it can be. The same again: OK. Another NarHash or other references: AlreadyExists.
+  // Records `info` (as a client sent it; its signatures are dropped) as staged. Its blob must be verified
+  // with the same NarHash and size (InvalidArgument; FailedPrecondition when it is not here), each reference
+  // staged, published or held upstream (FailedPrecondition names one that is not), a content-addressed path
+  // recompute to itself where it can be. The same again: OK. Another NarHash or other references:
+  // AlreadyExists.
   absl::Status Stage(const nix::NarInfo& info, AttemptId attempt);
 
-  // Publishes `roots` and every staged path of their closure, in one transaction. FailedPrecondition names a path that is neither
-  // here nor upstream; nothing is published then. Returns how many became published now.
+  // Publishes `roots` and every staged path of their closure, in one transaction. FailedPrecondition names a
+  // path that is neither here nor upstream; nothing is published then. Returns how many became published now.
   absl::StatusOr<int64_t> Publish(const std::vector<std::string>& roots);
 
-  // Stages and publishes one path that an operator uploads: no gate but that each reference is published or upstream
-  // (FailedPrecondition names one that is not; nothing is recorded then). Otherwise as Stage.
+  // Stages and publishes one path that an operator uploads: no gate but that each reference is published or
+  // upstream (FailedPrecondition names one that is not; nothing is recorded then). Otherwise as Stage.
   absl::Status PublishByHand(const nix::NarInfo& info);
 
   // True when a path is staged or published here, or held upstream.
@@ -52,8 +60,10 @@ class Publisher {
   // Everything that does not depend on what else is here.
   absl::Status Verify(const nix::NarInfo& info);
   absl::Status CheckReferences(const nix::NarInfo& info, bool published) const;
+  void AskUpstream(const nix::NarInfo& info) const;
   absl::Status StageLocked(const nix::NarInfo& info, AttemptId attempt) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  absl::StatusOr<int64_t> PublishLocked(const std::vector<std::string>& roots) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::StatusOr<int64_t> PublishLocked(const std::vector<std::string>& roots)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The staged records of the closure of `roots`.
   absl::StatusOr<std::vector<NarInfoRecord>> StagedClosure(const std::vector<std::string>& roots) const;
 

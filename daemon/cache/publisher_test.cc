@@ -1,13 +1,13 @@
 #include "daemon/cache/publisher.h"
 
-#include <atomic>
-#include <thread>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "daemon/cache/cache_fixture.h"
+#include <atomic>
+#include <thread>
+
 #include "daemon/cache/content_address.h"
+#include "daemon/cache/test_cache.h"
 
 namespace hydrant {
 namespace {
@@ -26,7 +26,8 @@ TEST(PublisherTest, AClosureIsPublishedWholeAndSigned) {
   const auto record = cache.catalogue.FindPath(b.path());
   EXPECT_EQ(record->state, NarInfoState::kPublished);
   ASSERT_EQ(record->signatures.size(), 1u);
-  EXPECT_TRUE(nix::PublicKey::Parse(cache.release->PublicKey())->Verify(nix::Fingerprint(b.info), record->signatures[0]));
+  EXPECT_TRUE(nix::PublicKey::Parse(cache.release->PublicKey())
+                  ->Verify(nix::Fingerprint(b.info), record->signatures[0]));
   EXPECT_EQ(cache.store.Load()->narinfos.size(), 2u);
   EXPECT_EQ(*cache.publisher.Publish({b.path()}), 0);
 }
@@ -53,6 +54,13 @@ TEST(PublisherTest, AReferenceHeldUpstreamIsEnough) {
   cache.upstream = {a.path()};
   ASSERT_TRUE(cache.Stage(b).ok());
   EXPECT_EQ(*cache.publisher.Publish({b.path()}), 1);
+}
+
+TEST(PublisherTest, WhatIsNotKnownUpstreamIsAskedForBeforeItIsMissed) {
+  TestCache cache;
+  const Package a = MakePackage("a"), b = MakePackage("b", {a.path()});
+  cache.found_when_asked = {a.path()};
+  EXPECT_TRUE(cache.Stage(b).ok());
 }
 
 TEST(PublisherTest, AHoleInTheClosurePublishesNothing) {
@@ -130,14 +138,24 @@ TEST(PublisherTest, ByHandAStagedReferenceIsNotEnough) {
 TEST(PublisherTest, WithoutTheDatabaseNothingMoves) {
   TestCache cache;
   const Package a = MakePackage("a");
-  cache.store.set_away(true);
+  cache.SetDatabaseAway(true);
   EXPECT_EQ(cache.Stage(a).code(), StatusCode::kUnavailable);
   EXPECT_EQ(cache.catalogue.FindPath(a.path()), nullptr);
-  cache.store.set_away(false);
+  cache.SetDatabaseAway(false);
   ASSERT_TRUE(cache.Stage(a).ok());
-  cache.store.set_away(true);
+  cache.SetDatabaseAway(true);
   EXPECT_EQ(cache.publisher.Publish({a.path()}).status().code(), StatusCode::kUnavailable);
   EXPECT_EQ(cache.StateOf(a), NarInfoState::kStaged);
+}
+
+TEST(PublisherTest, AfterACommitOfUnknownFateTheRecordIsRightAndMemoryIsReadAgain) {
+  TestCache cache;
+  const Package a = MakePackage("a");
+  cache.store.database().FailNextCommits(1, CommitFault::kUnknownRecorded);
+  EXPECT_TRUE(IsUnknownCommit(cache.Stage(a)));
+  EXPECT_TRUE(IsUnknownCommit(cache.Stage(a)));
+  cache.catalogue.Load(cache.store.Load()->narinfos);
+  EXPECT_TRUE(cache.Stage(a).ok());
 }
 
 TEST(PublisherTest, NoReaderEverSeesHalfAClosure) {
@@ -146,7 +164,8 @@ TEST(PublisherTest, NoReaderEverSeesHalfAClosure) {
   for (int chain = 0; chain < 20; ++chain) {
     std::vector<Package> packages;
     for (int i = 0; i < 5; ++i) {
-      const std::vector<std::string> references = i == 0 ? std::vector<std::string>{} : std::vector{packages.back().path()};
+      const std::vector<std::string> references =
+          i == 0 ? std::vector<std::string>{} : std::vector{packages.back().path()};
       packages.push_back(MakePackage(absl::StrCat("c", chain, "-", i), references));
       ASSERT_TRUE(cache.Stage(packages.back()).ok());
     }

@@ -12,7 +12,8 @@ namespace {
 absl::StatusOr<nix::NarInfo> NarInfoFor(const nix::PathInfo& path, const NarIntake::Taken& taken) {
   if (taken.facts.nar_hash != path.nar_hash) {
     return absl::DataLossError(absl::StrCat(path.path, " is damaged in the store: its NarHash is ",
-                                            taken.facts.nar_hash.ToNixString(), ", expected ", path.nar_hash.ToNixString()));
+                                            taken.facts.nar_hash.ToNixString(), ", expected ",
+                                            path.nar_hash.ToNixString()));
   }
   nix::NarInfo info;
   HYDRANT_ASSIGN_OR_RETURN(info.store_path, nix::StorePath::Parse(path.path));

@@ -1,5 +1,5 @@
-// Brings paths of hydrantd's own Nix store (sources that derivations take as input) into the cache as staged, with all they
-// refer to, so that workers can fetch them.
+// Brings paths of hydrantd's own Nix store (sources that derivations take as input) into the cache as staged,
+// with all they refer to, so that workers can fetch them.
 #ifndef HYDRANT_DAEMON_CACHE_STORE_IMPORT_H_
 #define HYDRANT_DAEMON_CACHE_STORE_IMPORT_H_
 
@@ -21,7 +21,8 @@ class StoreImport {
   StoreImport(Connect connect, NarIntake& intake, Publisher& publisher)
       : connect_(std::move(connect)), intake_(intake), publisher_(publisher) {}
 
-  // Stages each path and its closure unless it is here or upstream. NotFound names a path that the store lacks. One thread.
+  // Stages each path and its closure unless it is here or upstream. NotFound names a path that the store
+  // lacks. One thread.
   absl::Status Import(const std::set<std::string>& paths);
 
  private:

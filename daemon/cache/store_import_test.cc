@@ -6,22 +6,26 @@
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "daemon/cache/cache_fixture.h"
+#include "daemon/cache/test_cache.h"
 #include "lib/base/subprocess.h"
 
 namespace hydrant {
 namespace {
 
-constexpr std::string_view kNixConfig = "experimental-features = nix-command\nsubstituters =\nbuild-users-group =\n";
+constexpr std::string_view kNixConfig =
+    "experimental-features = nix-command\nsubstituters =\nbuild-users-group =\n";
 
 class StoreImportTest : public testing::Test {
  protected:
   // The paths of two text files, the second of which refers to the first.
   std::vector<std::string> MakePaths() {
-    const auto done = hydrant::Run({.argv = {"nix-instantiate", "--store", root_, "--eval", "--read-write-mode", "--json", "--strict", "-E",
-                                    R"(let a = builtins.toFile "a" "hello"; in "${a} ${builtins.toFile "b" "see ${a}"}")"},
-                           .env = {{"NIX_CONFIG", std::string(kNixConfig)}, {"XDG_CACHE_HOME", cache_.dir / "xdg"}},
-                           .pipe_stdout = true, .pipe_stderr = true});
+    const auto done = hydrant::Run(
+        {.argv = {"nix-instantiate", "--store", root_, "--eval", "--read-write-mode", "--json", "--strict",
+                  "-E",
+                  R"(let a = builtins.toFile "a" "hello"; in "${a} ${builtins.toFile "b" "see ${a}"}")"},
+         .env = {{"NIX_CONFIG", std::string(kNixConfig)}, {"XDG_CACHE_HOME", cache_.dir / "xdg"}},
+         .pipe_stdout = true,
+         .pipe_stderr = true});
     EXPECT_TRUE(done.ok() && done->status.ok()) << (done.ok() ? done->err : done.status().ToString());
     std::string text = done->out;
     std::erase_if(text, [](char c) { return c == '"' || c == '\n'; });
@@ -29,10 +33,11 @@ class StoreImportTest : public testing::Test {
   }
   TestCache cache_;
   const std::string root_ = cache_.dir / "store";
-  StoreImport import_{[this] {
-                        return nix::DaemonClient::Connect({.store_root = root_, .nix_config = std::string(kNixConfig)});
-                      },
-                      cache_.intake, cache_.publisher};
+  StoreImport import_{
+      [this] {
+        return nix::DaemonClient::Connect({.store_root = root_, .nix_config = std::string(kNixConfig)});
+      },
+      cache_.intake, cache_.publisher};
 };
 
 TEST_F(StoreImportTest, AClosureComesInStaged) {

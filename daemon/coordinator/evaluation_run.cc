@@ -278,17 +278,14 @@ std::map<std::string, Answer> UpstreamMemory::Ask(const std::vector<std::string>
   std::map<std::string, Answer> answers = presence_.Ask(store_paths);
   MutexLock lock(mu_);
   for (const auto& [path, answer] : answers) {
-    if (answer.held == Held::kPresent) held_[path] = answer.cache;
+    if (answer.held == Held::kPresent) held_.insert(path);
   }
   return answers;
 }
 
-bool UpstreamMemory::Holds(const std::string& store_path) {
-  {
-    MutexLock lock(mu_);
-    if (held_.contains(store_path)) return true;
-  }
-  return Ask({store_path})[store_path].held == Held::kPresent;
+bool UpstreamMemory::Holds(const std::string& store_path) const {
+  MutexLock lock(mu_);
+  return held_.contains(store_path);
 }
 
 }  // namespace hydrant

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,18 +72,18 @@ class EvaluationRun {
   Mutex import_mu_;  // StoreImport is for one thread
 };
 
-// True when a path is known to be held by an upstream cache: answers that presence gave, for the publisher.
+// What presence ever found upstream, so that whoever must not wait for the network can know it.
 class UpstreamMemory final : public Presence {
  public:
   explicit UpstreamMemory(Presence& presence) : presence_(presence) {}
   std::map<std::string, Answer> Ask(const std::vector<std::string>& store_paths) override;
-  // What was answered before, else asks.
-  bool Holds(const std::string& store_path);
+  // From memory. Any thread.
+  bool Holds(const std::string& store_path) const;
 
  private:
   Presence& presence_;
-  Mutex mu_;
-  std::map<std::string, std::string> held_ ABSL_GUARDED_BY(mu_);
+  mutable Mutex mu_;
+  std::set<std::string> held_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace hydrant

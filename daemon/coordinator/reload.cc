@@ -36,6 +36,12 @@ bool IsEnded(const EvaluationEntry& evaluation) {
   return evaluation.record.state == EvaluationState::kSettled || evaluation.record.state == EvaluationState::kIncomplete;
 }
 
+bool HasUnfinished(const FarmState& state, const EvaluationEntry& evaluation, const WaitingRule& rule) {
+  return std::any_of(evaluation.variants.begin(), evaluation.variants.end(), [&](const VariantEntry& variant) {
+    return !IsFinal(Describe(state, evaluation, variant, rule).state);
+  });
+}
+
 }  // namespace
 
 absl::Status Coordinator::Fresh() {
@@ -98,22 +104,32 @@ void Coordinator::Resume(FarmState& state) const {
     for (VariantEntry& variant : evaluation.variants) variant.published = Published(state, variant);
     if (!IsFinal(evaluation.record.state)) WantSteps(state, evaluation, true);
   }
-  // What is ready but that no open evaluation wants was waiting when its evaluation settled: a restart is no reason to reopen it.
+  std::set<StepId> open_steps;
+  std::set<std::string> open_checks;
   for (StepId step : state.graph.ready()) {
-    auto nobody = state.graph.wanted(step) ? std::nullopt : WhyNobody(state, DemandOf(state, step));
-    if (nobody) state.step_unplaceable[step] = {absl::InfinitePast(), std::make_shared<const Nobody>(*nobody)};
+    if (state.graph.wanted(step)) open_steps.insert(step);
   }
   for (const std::string& key : state.ready_checks) {
-    const CheckEntry& check = state.checks.at(key);
-    auto nobody = IsWanted(state, check) ? std::nullopt : WhyNobody(state, DemandOf(check));
-    if (nobody) state.check_unplaceable[key] = {absl::InfinitePast(), std::make_shared<const Nobody>(*nobody)};
+    if (IsWanted(state, state.checks.at(key))) open_checks.insert(key);
   }
   for (auto& [id, evaluation] : state.evaluations) {
     if (!IsEnded(evaluation)) continue;
-    const bool waits = std::any_of(evaluation.variants.begin(), evaluation.variants.end(), [&](const auto& variant) {
-      return !IsFinal(Describe(state, evaluation, variant, Waiting()).state);
-    });
-    if (waits) WantSteps(state, evaluation, true);
+    if (HasUnfinished(state, evaluation, Waiting())) WantSteps(state, evaluation, true);
+  }
+  // What only settled evaluations want waited when they settled: that hydrantd was away is no reason to reopen them.
+  const auto waited = [&](const Demand& demand) -> std::optional<Unplaceable> {
+    auto nobody = WhyNobody(state, demand);
+    if (!nobody) return std::nullopt;
+    return Unplaceable{absl::InfinitePast(), std::make_shared<const Nobody>(*std::move(nobody))};
+  };
+  for (StepId step : state.graph.ready()) {
+    if (open_steps.contains(step) || !state.graph.wanted(step)) continue;
+    if (auto since = waited(DemandOf(state, step))) state.step_unplaceable[step] = *std::move(since);
+  }
+  for (const std::string& key : state.ready_checks) {
+    const CheckEntry& check = state.checks.at(key);
+    if (open_checks.contains(key) || !IsWanted(state, check)) continue;
+    if (auto since = waited(DemandOf(check))) state.check_unplaceable[key] = *std::move(since);
   }
   NoteWaiting(state, Waiting());
 }

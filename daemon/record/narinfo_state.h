@@ -11,9 +11,12 @@ namespace hydrant {
 
 inline std::string_view NarInfoStateName(NarInfoState state) {
   switch (state) {
-    case NarInfoState::kStaged: return "staged";
-    case NarInfoState::kPublished: return "published";
-    case NarInfoState::kRetired: return "retired";
+    case NarInfoState::kStaged:
+      return "staged";
+    case NarInfoState::kPublished:
+      return "published";
+    case NarInfoState::kRetired:
+      return "retired";
   }
   return "";
 }

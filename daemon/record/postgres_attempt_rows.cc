@@ -69,7 +69,8 @@ absl::Status Apply(PostgresSession& session, const GrantLease& change) {
       .Time(lease.granted_at)
       .Time(lease.expires_at)
       .Time(lease.stage_at);
-  return ExecuteGuarded(session, "grant_lease", row, KeyOf(lease.attempt), "its number or token was given before");
+  return ExecuteGuarded(session, "grant_lease", row, KeyOf(lease.attempt),
+                        "its number or token was given before");
 }
 
 absl::Status Apply(PostgresSession& session, const AdvanceAttempt& change) {
@@ -78,8 +79,9 @@ absl::Status Apply(PostgresSession& session, const AdvanceAttempt& change) {
       .Id(change.token)
       .Text(AttemptStageName(change.stage))
       .TimeOrNull(change.at, absl::InfinitePast());
-  return ExecuteGuarded(session, "advance_attempt", row, KeyOf(change.attempt),
-                        absl::StrCat(AbslView(kNoLiveLease), ", or it is beyond ", AbslView(AttemptStageName(change.stage))));
+  return ExecuteGuarded(
+      session, "advance_attempt", row, KeyOf(change.attempt),
+      absl::StrCat(AbslView(kNoLiveLease), ", or it is beyond ", AbslView(AttemptStageName(change.stage))));
 }
 
 absl::Status Apply(PostgresSession& session, const RenewLeases& change) {
@@ -122,11 +124,12 @@ absl::Status LoadAttempts(PostgresSession& session, Recorded& recorded) {
   return row.status();
 }
 
-absl::StatusOr<std::vector<AttemptRecord>> FindAttempts(PostgresSession& session, const AttemptSubject& subject, int limit) {
+absl::StatusOr<std::vector<AttemptRecord>> FindAttempts(PostgresSession& session,
+                                                        const AttemptSubject& subject, int limit) {
   Parameters parameters;
   parameters.Text(subject.check.empty() ? subject.derivation : subject.check).Int(limit);
-  return LoadRows(session, subject.check.empty() ? "find_attempts_of_step" : "find_attempts_of_check", parameters,
-                  &ReadAttempt);
+  return LoadRows(session, subject.check.empty() ? "find_attempts_of_step" : "find_attempts_of_check",
+                  parameters, &ReadAttempt);
 }
 
 absl::StatusOr<AttemptRecord> FindAttempt(PostgresSession& session, AttemptId id) {

@@ -85,9 +85,9 @@ absl::Status Apply(PostgresSession& session, const MoveChannel& change) {
   row.Text(channel.name).Text(channel.matrix).Id(channel.evaluation).Text(channel.revision).Time(channel.at);
   if (!change.from) return ExecuteGuarded(session, "create_channel", row, channel.name, "is there already");
   row.Id(change.from);
-  return ExecuteGuarded(
-      session, "move_channel", row, channel.name,
-      absl::StrCat("is not at evaluation ", change.from.value, ", or ", channel.evaluation.value, " is not newer"));
+  return ExecuteGuarded(session, "move_channel", row, channel.name,
+                        absl::StrCat("is not at evaluation ", change.from.value, ", or ",
+                                     channel.evaluation.value, " is not newer"));
 }
 
 absl::Status LoadCache(PostgresSession& session, Recorded& recorded) {

@@ -11,8 +11,8 @@ absl::Status GuardRefused(std::string_view statement, std::string_view key, std:
       absl::StrCat(AbslView(statement), " ", AbslView(key), ": ", AbslView(what)));
 }
 
-absl::Status ExecuteGuarded(PostgresSession& session, std::string_view statement, const Parameters& parameters,
-                            std::string_view key, std::string_view what) {
+absl::Status ExecuteGuarded(PostgresSession& session, std::string_view statement,
+                            const Parameters& parameters, std::string_view key, std::string_view what) {
   const absl::StatusOr<PostgresRows> rows = session.Execute(statement, parameters);
   if (absl::IsFailedPrecondition(rows.status())) {
     return absl::FailedPreconditionError(absl::StrCat(rows.status().message(), " (", AbslView(key), ")"));

@@ -1,5 +1,5 @@
-// Each change as the guarded statements that record it, and each table as the records that it holds: written and read in
-// one place a table group (postgres_*_rows.cc). Runs inside the caller's transaction.
+// Each change as the guarded statements that record it, and each table as the records that it holds: written
+// and read in one place a table group (postgres_*_rows.cc). Runs inside the caller's transaction.
 #ifndef HYDRANT_DAEMON_RECORD_POSTGRES_CHANGES_H_
 #define HYDRANT_DAEMON_RECORD_POSTGRES_CHANGES_H_
 
@@ -46,11 +46,14 @@ absl::Status LoadAttempts(PostgresSession& session, Recorded& recorded);
 absl::Status LoadCache(PostgresSession& session, Recorded& recorded);
 absl::Status LoadWorkers(PostgresSession& session, Recorded& recorded);
 
-absl::StatusOr<std::vector<AttemptRecord>> FindAttempts(PostgresSession& session, const AttemptSubject& subject, int limit);
+absl::StatusOr<std::vector<AttemptRecord>> FindAttempts(PostgresSession& session,
+                                                        const AttemptSubject& subject, int limit);
 absl::StatusOr<AttemptRecord> FindAttempt(PostgresSession& session, AttemptId id);
 absl::StatusOr<std::vector<StateStore::AttemptCount>> CountAttempts(PostgresSession& session);
-absl::StatusOr<std::vector<EvaluationRecord>> FindEvaluations(PostgresSession& session, std::string_view matrix, int limit);
-absl::StatusOr<std::vector<VariantRecord>> LoadVariants(PostgresSession& session, const std::vector<EvaluationId>& evaluations);
+absl::StatusOr<std::vector<EvaluationRecord>> FindEvaluations(PostgresSession& session,
+                                                              std::string_view matrix, int limit);
+absl::StatusOr<std::vector<VariantRecord>> LoadVariants(PostgresSession& session,
+                                                        const std::vector<EvaluationId>& evaluations);
 
 // ---- For the postgres_*_rows files.
 
@@ -59,8 +62,8 @@ inline constexpr size_t kRowsPerStatement = 2000;
 // A load may read all of a large farm.
 inline constexpr absl::Duration kLoadTimeout = absl::Minutes(2);
 
-// The rows in pieces, in order: none longer than kRowsPerStatement, and none with one key twice, which a statement would
-// take for one row.
+// The rows in pieces, in order: none longer than kRowsPerStatement, and none with one key twice, which a
+// statement would take for one row.
 template <class T>
 std::vector<std::span<const T>> Pieces(const std::vector<T>& rows, std::string T::*key) {
   std::vector<std::span<const T>> pieces;
@@ -82,18 +85,18 @@ std::vector<std::span<const T>> Pieces(const std::vector<T>& rows, std::string T
 absl::Status GuardRefused(std::string_view statement, std::string_view key, std::string_view what);
 
 // Runs a statement that must touch exactly one row: else GuardRefused.
-absl::Status ExecuteGuarded(PostgresSession& session, std::string_view statement, const Parameters& parameters,
-                            std::string_view key, std::string_view what);
+absl::Status ExecuteGuarded(PostgresSession& session, std::string_view statement,
+                            const Parameters& parameters, std::string_view key, std::string_view what);
 
-// Runs a statement that returns the key of each row that it touched, and must touch all of `keys`: else GuardRefused names
-// the first that is missing.
+// Runs a statement that returns the key of each row that it touched, and must touch all of `keys`: else
+// GuardRefused names the first that is missing.
 absl::Status ExecuteForAll(PostgresSession& session, std::string_view statement, const Parameters& parameters,
                            const std::vector<std::string>& keys, std::string_view what);
 
 // Every row that a loading statement gives.
 template <class T>
-absl::StatusOr<std::vector<T>> LoadRows(PostgresSession& session, std::string_view statement, const Parameters& parameters,
-                                        T (*read)(RowReader&)) {
+absl::StatusOr<std::vector<T>> LoadRows(PostgresSession& session, std::string_view statement,
+                                        const Parameters& parameters, T (*read)(RowReader&)) {
   absl::StatusOr<PostgresRows> rows = session.Execute(statement, parameters, kLoadTimeout);
   if (!rows.ok()) return rows.status();
   return ReadRows<T>(*rows, read);

@@ -44,7 +44,8 @@ constexpr absl::Duration kOrphans = absl::Seconds(30);
 constexpr absl::Duration kPause = absl::Milliseconds(50);
 
 // Runs one of the server's programs. Unavailable with what it said.
-absl::Status RunProgram(const std::vector<std::string>& prefix, std::vector<std::string> command, absl::Duration timeout) {
+absl::Status RunProgram(const std::vector<std::string>& prefix, std::vector<std::string> command,
+                        absl::Duration timeout) {
   Subprocess::Options options;
   options.argv = prefix;
   options.argv.insert(options.argv.end(), command.begin(), command.end());
@@ -78,7 +79,8 @@ std::string QuotedSetting(const std::string& path) {
 // Ours, and nobody else may enter.
 bool IsPrivate(const std::string& folder, uid_t uid) {
   struct stat info {};
-  return lstat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == uid && (info.st_mode & 077) == 0;
+  return lstat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == uid &&
+         (info.st_mode & 077) == 0;
 }
 
 // True when the process ended within `timeout`, or is no more.
@@ -121,12 +123,13 @@ pid_t EmbeddedPostgres::pid() const {
 }
 
 absl::Status EmbeddedPostgres::CreateDatabase(const std::string& name, const std::string& source) {
-  std::vector<std::string> command{installation_.programs + "/createdb", "--host=" + socket_folder_, "--port=5432",
-                                   "--username=hydrant", "--no-password"};
+  std::vector<std::string> command{installation_.programs + "/createdb", "--host=" + socket_folder_,
+                                   "--port=5432", "--username=hydrant", "--no-password"};
   if (!source.empty()) command.push_back("--template=" + source);
   command.push_back(name);
-  const absl::Status status = RunProgram({}, command, absl::Minutes(1));
-  if (absl::StrContains(status.message(), "already exists")) return absl::AlreadyExistsError(status.message());
+  absl::Status status = RunProgram({}, command, absl::Minutes(1));
+  if (absl::StrContains(status.message(), "already exists"))
+    return absl::AlreadyExistsError(status.message());
   return status;
 }
 
@@ -155,13 +158,15 @@ absl::Status EmbeddedPostgres::TakeFolder() {
   log_ = options_.folder + "/server.log";
   if (!FileExists(options_.folder + "/lock") && !std::filesystem::is_empty(options_.folder, error)) {
     return absl::FailedPreconditionError(absl::StrCat(
-        options_.folder, ": is not empty and not a cluster that hydrantd made; name an empty or an absent folder"));
+        options_.folder,
+        ": is not empty and not a cluster that hydrantd made; name an empty or an absent folder"));
   }
   lock_.Reset(open((options_.folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock_.valid()) return ErrnoStatus(errno, "open " + options_.folder + "/lock");
   if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     const absl::StatusOr<std::string> holder = ReadFile(options_.folder + "/lock");
-    return absl::FailedPreconditionError(absl::StrCat("another hydrantd is active (pid ", holder.value_or("unknown"),
+    return absl::FailedPreconditionError(absl::StrCat("another hydrantd is active (pid ",
+                                                      holder.value_or("unknown"),
                                                       ") and owns the PostgreSQL in ", options_.folder));
   }
   const std::string own_pid = absl::StrCat(getpid());
@@ -189,8 +194,12 @@ absl::Status EmbeddedPostgres::InitCluster() {
   // Beside its place, so that a cluster is whole or absent.
   const std::string unfinished = data_ + ".new";
   HYDRANT_RETURN_IF_ERROR(RemoveTree(unfinished));
-  std::vector<std::string> command{installation_.programs + "/initdb", "--pgdata=" + unfinished, "--username=hydrant",
-                                   "--auth=trust", "--encoding=UTF8", "--locale=C"};
+  std::vector<std::string> command{installation_.programs + "/initdb",
+                                   "--pgdata=" + unfinished,
+                                   "--username=hydrant",
+                                   "--auth=trust",
+                                   "--encoding=UTF8",
+                                   "--locale=C"};
   if (!options_.durable) command.push_back("--no-sync");
   HYDRANT_RETURN_IF_ERROR(RunProgram(identity_.prefix, command, kRecovery));
   const std::string settings = unfinished + "/postgresql.conf";
@@ -201,8 +210,9 @@ absl::Status EmbeddedPostgres::InitCluster() {
   return absl::OkStatus();
 }
 
-// Where the server listens that is there; else in the cluster's own folder; where that has too long a name for a socket, in a
-// short private one, which a server that died may have left to us. Chosen once: clients know it.
+// Where the server listens that is there; else in the cluster's own folder; where that has too long a name
+// for a socket, in a short private one, which a server that died may have left to us. Chosen once: clients
+// know it.
 absl::Status EmbeddedPostgres::ChooseSocketFolder() {
   socket_folder_ = options_.folder;
   const std::optional<PostmasterFile> before = ReadPostmasterFile(data_);
@@ -212,7 +222,8 @@ absl::Status EmbeddedPostgres::ChooseSocketFolder() {
     socket_folder_ = left;
   } else if (too_long) {
     std::string made = "/tmp/hydrant-postgres-XXXXXX";
-    if (mkdtemp(made.data()) == nullptr) return ErrnoStatus(errno, absl::StrCat("make for PostgreSQL's socket ", made));
+    if (mkdtemp(made.data()) == nullptr)
+      return ErrnoStatus(errno, absl::StrCat("make for PostgreSQL's socket ", made));
     socket_folder_ = made;
     Log(LogLevel::kInfo, "a socket's path holds 107 bytes: postgres listens elsewhere",
         {{"folder", options_.folder}, {"socket_folder", socket_folder_}});
@@ -223,7 +234,8 @@ absl::Status EmbeddedPostgres::ChooseSocketFolder() {
 absl::Status EmbeddedPostgres::PrepareSocketFolder() const {
   if (socket_folder_ == options_.folder) return absl::OkStatus();
   // Whoever cleans /tmp may have taken it.
-  if (mkdir(socket_folder_.c_str(), 0700) != 0 && errno != EEXIST) return ErrnoStatus(errno, "make " + socket_folder_);
+  if (mkdir(socket_folder_.c_str(), 0700) != 0 && errno != EEXIST)
+    return ErrnoStatus(errno, "make " + socket_folder_);
   if (chown(socket_folder_.c_str(), identity_.uid, identity_.gid) != 0) {
     return ErrnoStatus(errno, absl::StrCat("give to the server's user ", socket_folder_));
   }
@@ -236,7 +248,9 @@ absl::Status EmbeddedPostgres::WriteSettings() const {
       "# Written by hydrantd at each start.\n"
       "listen_addresses = ''\n"
       "port = 5432\n"
-      "unix_socket_directories = ", QuotedSetting(socket_folder_), "\n"
+      "unix_socket_directories = ",
+      QuotedSetting(socket_folder_),
+      "\n"
       "unix_socket_permissions = 0700\n"
       "max_connections = 30\n"
       "log_checkpoints = off\n"
@@ -256,7 +270,8 @@ absl::Status EmbeddedPostgres::EnsureRunning() {
       launched = true;
       continue;
     }
-    if (!file->socket_folder.empty() && PQping((Url("postgres") + " connect_timeout=2").c_str()) == PQPING_OK) {
+    if (!file->socket_folder.empty() &&
+        PQping((Url("postgres") + " connect_timeout=2").c_str()) == PQPING_OK) {
       Log(LogLevel::kInfo, launched ? "postgres started" : "postgres taken over",
           {{"pid", file->pid}, {"folder", options_.folder}, {"as", identity_.words}});
       MutexLock lock(mu_);
@@ -284,17 +299,17 @@ absl::Status EmbeddedPostgres::LaunchServer() {
                                              "; its log ends with: ", LastLines(log_)));
 }
 
-// A killed postmaster's children end by themselves, and no new one starts before. Its lock files are left to PostgreSQL, which
-// knows when they are stale, but for one case: their number is a process that is no server of ours, or one that is dead and
-// that nobody has reaped.
+// A killed postmaster's children end by themselves, and no new one starts before. Its lock files are left to
+// PostgreSQL, which knows when they are stale, but for one case: their number is a process that is no server
+// of ours, or one that is dead and that nobody has reaped.
 absl::Status EmbeddedPostgres::ClearStaleFiles() const {
   const absl::Time deadline = absl::Now() + kOrphans;
   std::vector<pid_t> orphans = ProcessesIn(data_);
   while (!orphans.empty()) {
     if (absl::Now() > deadline) {
-      return absl::UnavailableError(absl::StrCat("start PostgreSQL in ", options_.folder,
-                                                 ": processes of the server before still work there: ",
-                                                 absl::StrJoin(orphans, " ")));
+      return absl::UnavailableError(
+          absl::StrCat("start PostgreSQL in ", options_.folder,
+                       ": processes of the server before still work there: ", absl::StrJoin(orphans, " ")));
     }
     absl::SleepFor(kPause);
     orphans = ProcessesIn(data_);
@@ -320,14 +335,17 @@ void EmbeddedPostgres::Watch() {
       if (events[1].revents != 0) return;
     }
     if (StopAskedWithin(failures == 0 ? absl::ZeroDuration() : backoff.Delay(failures, random))) return;
-    if (failures == 0) Log(LogLevel::kError, "postgres ended, it is started again", {{"pid", watched}, {"folder", options_.folder}});
+    if (failures == 0)
+      Log(LogLevel::kError, "postgres ended, it is started again",
+          {{"pid", watched}, {"folder", options_.folder}});
     {
       MutexLock lock(mu_);
       pid_ = 0;
     }
     const absl::Status started = EnsureRunning();
     failures = started.ok() ? 0 : failures + 1;
-    if (!started.ok()) Log(LogLevel::kError, "postgres does not start", {{"error", StdView(started.message())}});
+    if (!started.ok())
+      Log(LogLevel::kError, "postgres does not start", {{"error", StdView(started.message())}});
   }
 }
 
@@ -341,7 +359,8 @@ absl::Status EmbeddedPostgres::EndServer(pid_t pid) const {
   if (EndedWithin(pid, data_, absl::Seconds(30))) return absl::OkStatus();
   kill(pid, SIGQUIT);  // immediate: it recovers at the next start
   if (EndedWithin(pid, data_, absl::Seconds(10))) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("PostgreSQL's process ", pid, " in ", options_.folder, " does not end"));
+  return absl::UnavailableError(
+      absl::StrCat("PostgreSQL's process ", pid, " in ", options_.folder, " does not end"));
 }
 
 }  // namespace hydrant

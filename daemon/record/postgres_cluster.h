@@ -1,5 +1,6 @@
-// A private PostgreSQL server that hydrantd owns: made at the first start, found again after hydrantd's death, started again
-// after its own. Listens only on a Unix socket in a folder that nobody else may enter. Knows nothing of what is stored.
+// A private PostgreSQL server that hydrantd owns: made at the first start, found again after hydrantd's
+// death, started again after its own. Listens only on a Unix socket in a folder that nobody else may enter.
+// Knows nothing of what is stored.
 #ifndef HYDRANT_DAEMON_RECORD_POSTGRES_CLUSTER_H_
 #define HYDRANT_DAEMON_RECORD_POSTGRES_CLUSTER_H_
 
@@ -26,9 +27,11 @@ class EmbeddedPostgres {
     bool durable = true;  // false: a crash of the machine, not of the server, may lose it all; for tests
   };
 
-  // Makes the cluster (initdb) and its database `hydrant` where they are absent; takes over a server that runs and answers,
-  // else starts one, and waits for its recovery. From then on a thread starts it again when it ends.
-  //   FailedPrecondition: no programs, or not of the cluster's version (names the package); a folder that is not empty and no
+  // Makes the cluster (initdb) and its database `hydrant` where they are absent; takes over a server that
+  // runs and answers, else starts one, and waits for its recovery. From then on a thread starts it again when
+  // it ends.
+  //   FailedPrecondition: no programs, or not of the cluster's version (names the package); a folder that is
+  //   not empty and no
   //     cluster, or that the server's user cannot reach; another hydrantd has it.
   //   Unavailable: the server did not start; with the end of its log.
   static absl::StatusOr<std::unique_ptr<EmbeddedPostgres>> Start(Options options);
@@ -46,7 +49,8 @@ class EmbeddedPostgres {
   // A database beside `hydrant`, as a copy of `source` unless that is empty. AlreadyExists.
   absl::Status CreateDatabase(const std::string& name, const std::string& source = "");
 
-  // Ends the server in its fast way: clients are cut off, what was committed is on disk. Then this object is of no use.
+  // Ends the server in its fast way: clients are cut off, what was committed is on disk. Then this object is
+  // of no use.
   absl::Status Stop();
 
  private:

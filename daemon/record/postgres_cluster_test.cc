@@ -88,7 +88,8 @@ TEST_F(EmbeddedPostgresTest, RefusesAFolderThatAnotherHydrantdHas) {
   ASSERT_TRUE(Start().ok());
   const auto second = EmbeddedPostgres::Start({.folder = folder_});
   EXPECT_TRUE(absl::IsFailedPrecondition(second.status())) << second.status();
-  EXPECT_THAT(second.status().message(), HasSubstr(absl::StrCat("another hydrantd is active (pid ", getpid(), ")")));
+  EXPECT_THAT(second.status().message(),
+              HasSubstr(absl::StrCat("another hydrantd is active (pid ", getpid(), ")")));
   EXPECT_TRUE(Answers());
 }
 
@@ -158,7 +159,8 @@ TEST_F(EmbeddedPostgresTest, RefusesAFolderThatHoldsSomethingElse) {
   const absl::Status status = Start();
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
   EXPECT_THAT(status.message(), HasSubstr("not empty and not a cluster"));
-  for (const std::string& name : {std::string("relative"), above_ / "a,b", above_ / "$(touch x)", above_ / "a\"b"}) {
+  for (const std::string& name :
+       {std::string("relative"), above_ / "a,b", above_ / "$(touch x)", above_ / "a\"b"}) {
     EXPECT_TRUE(absl::IsInvalidArgument(EmbeddedPostgres::Start({.folder = name}).status())) << name;
   }
 }
@@ -183,7 +185,8 @@ TEST_F(EmbeddedPostgresTest, RunsAsTheUserWhoOwnsTheClusterWhenThatUserReachesIt
   }
   const absl::Status status = Start();
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
-  EXPECT_THAT(status.message(), HasSubstr(absl::StrCat("cannot pass through ", above_.path(), " to reach ", folder_)));
+  EXPECT_THAT(status.message(),
+              HasSubstr(absl::StrCat("cannot pass through ", above_.path(), " to reach ", folder_)));
   ASSERT_EQ(chmod(above_.path().c_str(), 0755), 0);
   ASSERT_TRUE(Start().ok());
   EXPECT_TRUE(Answers());

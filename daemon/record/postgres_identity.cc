@@ -34,9 +34,9 @@ absl::Status CheckReach(const PostgresIdentity& identity, const std::string& fol
   for (const auto& part : std::filesystem::path(folder)) {
     above /= part;
     if (!Succeeds(identity, {"test", "-x", above.string()})) {
-      return absl::FailedPreconditionError(absl::StrCat("run PostgreSQL ", identity.words, ": it cannot pass through ",
-                                                        above.string(), " to reach ", folder,
-                                                        "; choose another folder, or give it execute permission there"));
+      return absl::FailedPreconditionError(
+          absl::StrCat("run PostgreSQL ", identity.words, ": it cannot pass through ", above.string(),
+                       " to reach ", folder, "; choose another folder, or give it execute permission there"));
     }
   }
   return absl::FailedPreconditionError(
@@ -45,18 +45,22 @@ absl::Status CheckReach(const PostgresIdentity& identity, const std::string& fol
 
 PostgresIdentity OfUser(uid_t uid, gid_t gid, std::string words) {
   return {{"setpriv", absl::StrCat("--reuid=", uid), absl::StrCat("--regid=", gid), "--clear-groups", "--"},
-          uid, gid, std::move(words)};
+          uid,
+          gid,
+          std::move(words)};
 }
 
 std::optional<PostgresIdentity> OfPostgresUser() {
   passwd entry{}, *found = nullptr;
   std::array<char, 4096> buffer{};
-  if (getpwnam_r("postgres", &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) return std::nullopt;
+  if (getpwnam_r("postgres", &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr)
+    return std::nullopt;
   return OfUser(found->pw_uid, found->pw_gid, "as user postgres");
 }
 
 absl::StatusOr<PostgresIdentity> GiveFolder(PostgresIdentity identity, const std::string& folder) {
-  if (chown(folder.c_str(), identity.uid, identity.gid) != 0) return ErrnoStatus(errno, "give to the server's user " + folder);
+  if (chown(folder.c_str(), identity.uid, identity.gid) != 0)
+    return ErrnoStatus(errno, "give to the server's user " + folder);
   HYDRANT_RETURN_IF_ERROR(CheckReach(identity, folder));
   return identity;
 }
@@ -68,10 +72,13 @@ absl::StatusOr<PostgresIdentity> ChoosePostgresIdentity(const std::string& folde
   struct stat owner {};
   const bool has_data = stat(data.c_str(), &owner) == 0;
   if (has_data && owner.st_uid != 0) {
-    return GiveFolder(OfUser(owner.st_uid, owner.st_gid, absl::StrCat("as user ", owner.st_uid, ", who owns ", data)), folder);
+    return GiveFolder(
+        OfUser(owner.st_uid, owner.st_gid, absl::StrCat("as user ", owner.st_uid, ", who owns ", data)),
+        folder);
   }
   const PostgresIdentity in_namespace{{"unshare", "--user", "--"}, 0, 0, "in a user namespace"};
-  absl::Status why = absl::FailedPreconditionError("run PostgreSQL in a user namespace: not allowed here (unshare --user)");
+  absl::Status why =
+      absl::FailedPreconditionError("run PostgreSQL in a user namespace: not allowed here (unshare --user)");
   if (Succeeds(in_namespace, {"true"})) {
     why = CheckReach(in_namespace, folder);
     if (why.ok()) return in_namespace;

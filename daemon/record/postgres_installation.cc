@@ -32,7 +32,8 @@ std::vector<PostgresInstallation> OfDebian(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     PostgresInstallation installation{0, entry.path().string() + "/bin"};
-    if (absl::SimpleAtoi(entry.path().filename().string(), &installation.version) && HasPrograms(installation.programs)) {
+    if (absl::SimpleAtoi(entry.path().filename().string(), &installation.version) &&
+        HasPrograms(installation.programs)) {
       found.push_back(installation);
     }
   }
@@ -55,7 +56,8 @@ int VersionOf(const std::string& programs) {
 
 std::vector<PostgresInstallation> OfPath() {
   const char* path = getenv("PATH");
-  const std::vector<std::string> folders = absl::StrSplit(path != nullptr ? path : "", ':', absl::SkipEmpty());
+  const std::vector<std::string> folders =
+      absl::StrSplit(path != nullptr ? path : "", ':', absl::SkipEmpty());
   for (const std::string& folder : folders) {
     if (HasPrograms(folder)) return {{VersionOf(folder), folder}};
   }
@@ -68,16 +70,22 @@ std::string Name(const PostgresInstallation& installation) {
 
 }  // namespace
 
-absl::StatusOr<PostgresInstallation> FindPostgres(std::optional<int> version, const std::string& debian_folder) {
+absl::StatusOr<PostgresInstallation> FindPostgres(std::optional<int> version,
+                                                  const std::string& debian_folder) {
   std::vector<PostgresInstallation> found = OfDebian(debian_folder);
   for (const PostgresInstallation& installation : OfPath()) found.push_back(installation);
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.version > b.version; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.version > b.version; });
   for (const PostgresInstallation& installation : found) {
-    if (version.has_value() ? installation.version == *version : installation.version >= kOldest) return installation;
+    if (version.has_value() ? installation.version == *version : installation.version >= kOldest)
+      return installation;
   }
-  const std::string wanted = version.has_value() ? absl::StrCat(*version) : absl::StrCat(kOldest, " or newer");
+  const std::string wanted =
+      version.has_value() ? absl::StrCat(*version) : absl::StrCat(kOldest, " or newer");
   const std::string there =
-      found.empty() ? "none" : absl::StrJoin(found, ", ", [](std::string* out, const auto& i) { out->append(Name(i)); });
+      found.empty()
+          ? "none"
+          : absl::StrJoin(found, ", ", [](std::string* out, const auto& i) { out->append(Name(i)); });
   return absl::FailedPreconditionError(
       absl::StrCat("find PostgreSQL ", wanted, " in ", debian_folder, " and PATH: there is ", there,
                    "; install the package postgresql-", version.has_value() ? *version : 15));

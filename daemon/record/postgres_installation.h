@@ -10,11 +10,12 @@
 namespace hydrant {
 
 struct PostgresInstallation {
-  int version = 0;  // major
+  int version = 0;       // major
   std::string programs;  // the folder of initdb, pg_ctl, postgres and createdb
 };
 
-// The newest, or the one of `version`: in DEBIAN_FOLDER/N/bin, else in PATH. FailedPrecondition names the package to install.
+// The newest, or the one of `version`: in DEBIAN_FOLDER/N/bin, else in PATH. FailedPrecondition names the
+// package to install.
 absl::StatusOr<PostgresInstallation> FindPostgres(std::optional<int> version,
                                                   const std::string& debian_folder = "/usr/lib/postgresql");
 

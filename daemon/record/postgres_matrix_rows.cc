@@ -170,7 +170,8 @@ absl::Status Apply(PostgresSession& session, const SaveVariants& change) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<EvaluationRecord>> FindEvaluations(PostgresSession& session, std::string_view matrix, int limit) {
+absl::StatusOr<std::vector<EvaluationRecord>> FindEvaluations(PostgresSession& session,
+                                                              std::string_view matrix, int limit) {
   Parameters parameters;
   parameters.Text(matrix).Int(limit);
   return LoadRows(session, "find_evaluations", parameters, &ReadEvaluation);
@@ -193,7 +194,8 @@ absl::Status LoadMatrices(PostgresSession& session, Recorded& recorded) {
   HYDRANT_ASSIGN_OR_RETURN(recorded.matrices, LoadRows(session, "load_matrices", {}, &ReadMatrix));
   Parameters of_evaluations;
   of_evaluations.Text(IdArray(IdsOf(recorded.evaluations)));
-  HYDRANT_ASSIGN_OR_RETURN(recorded.texts, LoadRows(session, "load_matrix_texts", of_evaluations, &ReadMatrixText));
+  HYDRANT_ASSIGN_OR_RETURN(recorded.texts,
+                           LoadRows(session, "load_matrix_texts", of_evaluations, &ReadMatrixText));
   std::map<std::string, MatrixTextRecord*> by_digest;
   std::vector<std::string> digests;
   for (MatrixTextRecord& text : recorded.texts) {

@@ -27,6 +27,15 @@ std::optional<PostmasterFile> ReadPostmasterFile(const std::string& data) {
   return ParsePostmasterFile(*text);
 }
 
+bool IsRunning(pid_t pid) {
+  // "PID (NAME) STATE …", and NAME may hold anything: proc(5).
+  const absl::StatusOr<std::string> stat = ReadFile(absl::StrCat("/proc/", pid, "/stat"));
+  if (!stat.ok()) return false;
+  const size_t name_end = stat->rfind(')');
+  return name_end != std::string::npos && name_end + 2 < stat->size() && (*stat)[name_end + 2] != 'Z' &&
+         (*stat)[name_end + 2] != 'X';
+}
+
 bool WorksIn(pid_t pid, const std::string& data) {
   std::error_code error;
   return std::filesystem::read_symlink(absl::StrCat("/proc/", pid, "/cwd"), error) == data;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -14,7 +15,8 @@ namespace hydrant {
 namespace {
 
 TEST(PostgresProcessesTest, ReadsTheLockFileOfAServerThatListens) {
-  const auto file = ParsePostmasterFile("24587\n/tmp/c/data\n1796154588\n5432\n/tmp/c\n\n  9995406         4\nready   \n");
+  const auto file =
+      ParsePostmasterFile("24587\n/tmp/c/data\n1796154588\n5432\n/tmp/c\n\n  9995406         4\nready   \n");
   ASSERT_TRUE(file.has_value());
   EXPECT_EQ(file->pid, 24587);
   EXPECT_EQ(file->socket_folder, "/tmp/c");
@@ -22,7 +24,19 @@ TEST(PostgresProcessesTest, ReadsTheLockFileOfAServerThatListens) {
 
 TEST(PostgresProcessesTest, KnowsAFileThatIsNotWrittenToItsEnd) {
   EXPECT_EQ(ParsePostmasterFile("24587\n/tmp/c/data\n1796154588\n5432\n")->socket_folder, "");
-  for (const char* text : {"", "24587", "x\n", "-3\n", "0\n"}) EXPECT_FALSE(ParsePostmasterFile(text).has_value()) << text;
+  for (const char* text : {"", "24587", "x\n", "-3\n", "0\n"})
+    EXPECT_FALSE(ParsePostmasterFile(text).has_value()) << text;
+}
+
+TEST(PostgresProcessesTest, ADeadProcessThatNobodyReapedDoesNotRun) {
+  EXPECT_TRUE(IsRunning(getpid()));
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  siginfo_t info;
+  ASSERT_EQ(waitid(P_PID, child, &info, WEXITED | WNOWAIT), 0);
+  EXPECT_FALSE(IsRunning(child));
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_FALSE(IsRunning(child));
 }
 
 TEST(PostgresProcessesTest, FindsWhoWorksInAFolderAndNobodyElse) {

@@ -20,7 +20,8 @@ struct pg_result;
 
 namespace hydrant {
 
-// Takes typed values as text. The first value that cannot be kept is the status: a text with a NUL or not UTF-8.
+// Takes typed values as text. The first value that cannot be kept is the status: a text with a NUL or not
+// UTF-8.
 class RowWriter {
  public:
   virtual ~RowWriter() = default;
@@ -37,7 +38,9 @@ class RowWriter {
   RowWriter& List(const std::vector<std::string>& values);
   RowWriter& Why(Cause cause);  // kNone: NULL
   template <class Tag>
-  RowWriter& Id(Number<Tag> id) { return IntOrNull(id.value); }
+  RowWriter& Id(Number<Tag> id) {
+    return IntOrNull(id.value);
+  }
 
   const absl::Status& status() const { return status_; }
 
@@ -81,16 +84,19 @@ class PostgresRows {
  public:
   explicit PostgresRows(pg_result* result);
   int size() const;
-  int64_t affected() const;  // rows that it inserted, updated or deleted
+  int64_t affected() const;      // rows that it inserted, updated or deleted
   std::string_view tag() const;  // "COMMIT"
   std::optional<std::string_view> At(int row, int column) const;
 
  private:
-  struct Clear { void operator()(pg_result* result) const; };
+  struct Clear {
+    void operator()(pg_result* result) const;
+  };
   std::unique_ptr<pg_result, Clear> result_;
 };
 
-// One row, column by column. The first value that cannot be read is the status, and it and all after it read as empty.
+// One row, column by column. The first value that cannot be read is the status, and it and all after it read
+// as empty.
 class RowReader {
  public:
   RowReader(const PostgresRows& rows, int row) : rows_(rows), row_(row) {}
@@ -104,7 +110,9 @@ class RowReader {
   std::vector<std::string> List();
   Cause Why();
   template <class Tag>
-  void Id(Number<Tag>& id) { id.value = Int(); }
+  void Id(Number<Tag>& id) {
+    id.value = Int();
+  }
   // A word that `parse` knows.
   template <class State>
   State Word(std::optional<State> (*parse)(std::string_view)) {

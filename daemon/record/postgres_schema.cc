@@ -31,18 +31,19 @@ absl::Status CheckApplied(const Applied& applied, std::span<const EmbeddedFile> 
   for (const auto& [name, checksum] : applied) {
     const auto file = known.find(name);
     if (file == known.end()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("the database has schema file ", name, ", which this hydrantd does not know: a newer one used it"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the database has schema file ", name, ", which this hydrantd does not know: a newer one used it"));
     }
     if (file->second->sha256 != checksum) {
-      return absl::FailedPreconditionError(absl::StrCat("schema file ", name, " was changed after it was applied: expected SHA-256 ",
-                                                        checksum, ", it has ", AbslView(file->second->sha256)));
+      return absl::FailedPreconditionError(
+          absl::StrCat("schema file ", name, " was changed after it was applied: expected SHA-256 ", checksum,
+                       ", it has ", AbslView(file->second->sha256)));
     }
   }
   for (const auto& [name, file] : known) {
     if (!applied.empty() && !applied.contains(name) && name < applied.rbegin()->first) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("schema file ", name, " was not applied, but ", applied.rbegin()->first, " after it was"));
+      return absl::FailedPreconditionError(absl::StrCat("schema file ", name, " was not applied, but ",
+                                                        applied.rbegin()->first, " after it was"));
     }
   }
   return absl::OkStatus();

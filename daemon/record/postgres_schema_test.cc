@@ -25,7 +25,8 @@ class PostgresSchemaTest : public testing::Test {
  protected:
   absl::Status BringUp(const std::vector<EmbeddedFile>& files) { return BringSchemaUp(*session_, files); }
   int CountTables() {
-    const auto rows = session_->RunScript("count", "SELECT count(*) FROM pg_tables WHERE tablename LIKE 't_'", absl::Seconds(5));
+    const auto rows = session_->RunScript("count", "SELECT count(*) FROM pg_tables WHERE tablename LIKE 't_'",
+                                          absl::Seconds(5));
     return static_cast<int>(RowReader(*rows, 0).Int());
   }
 
@@ -47,7 +48,10 @@ TEST_F(PostgresSchemaTest, RefusesAFileThatWasChangedAfterItWasApplied) {
   ASSERT_TRUE(BringUp({first_}).ok());
   const absl::Status status = BringUp({{first_.name, first_.text, "sum9"}, second_});
   EXPECT_TRUE(absl::IsFailedPrecondition(status));
-  EXPECT_THAT(status.message(), HasSubstr("schema file 0001_first.sql was changed after it was applied: expected SHA-256 sum1, it has sum9"));
+  EXPECT_THAT(
+      status.message(),
+      HasSubstr(
+          "schema file 0001_first.sql was changed after it was applied: expected SHA-256 sum1, it has sum9"));
   EXPECT_EQ(CountTables(), 2);
 }
 
@@ -60,11 +64,13 @@ TEST_F(PostgresSchemaTest, RefusesADatabaseOfANewerHydrantd) {
 
 TEST_F(PostgresSchemaTest, RefusesAFileThatComesBeforeOneThatWasApplied) {
   ASSERT_TRUE(BringUp({second_}).ok());
-  EXPECT_THAT(BringUp({first_, second_}).message(), HasSubstr("0001_first.sql was not applied, but 0002_second.sql after it was"));
+  EXPECT_THAT(BringUp({first_, second_}).message(),
+              HasSubstr("0001_first.sql was not applied, but 0002_second.sql after it was"));
 }
 
 TEST_F(PostgresSchemaTest, AFileThatFailsLeavesNothingOfItself) {
-  const absl::Status status = BringUp({first_, {"0002_bad.sql", "CREATE TABLE t3 (); CREATE TABL t4 ();", "sum2"}});
+  const absl::Status status =
+      BringUp({first_, {"0002_bad.sql", "CREATE TABLE t3 (); CREATE TABL t4 ();", "sum2"}});
   EXPECT_FALSE(status.ok());
   EXPECT_THAT(status.message(), HasSubstr("0002_bad.sql: syntax error at or near \"TABL\""));
   EXPECT_EQ(CountTables(), 2);
@@ -84,15 +90,17 @@ TEST_F(PostgresSchemaTest, EveryStatementPreparesOnceTheSchemaIsThere) {
 template <class Enum>
 std::vector<std::string> Words(std::string_view (*name)(Enum), Enum first, Enum last) {
   std::vector<std::string> words;
-  for (int i = static_cast<int>(first); i <= static_cast<int>(last); ++i) words.emplace_back(name(static_cast<Enum>(i)));
+  for (int i = static_cast<int>(first); i <= static_cast<int>(last); ++i)
+    words.emplace_back(name(static_cast<Enum>(i)));
   return words;
 }
 
 TEST_F(PostgresSchemaTest, EnumsHaveTheWordsOfTheirCppNames) {
   ASSERT_TRUE(BringSchemaUp(*session_, SchemaFiles()).ok());
-  const auto rows = session_->RunScript(
-      "enums", "SELECT typname, enumlabel FROM pg_enum JOIN pg_type ON pg_type.oid = enumtypid ORDER BY typname, enumsortorder",
-      absl::Seconds(5));
+  const auto rows = session_->RunScript("enums",
+                                        "SELECT typname, enumlabel FROM pg_enum JOIN pg_type ON pg_type.oid "
+                                        "= enumtypid ORDER BY typname, enumsortorder",
+                                        absl::Seconds(5));
   ASSERT_TRUE(rows.ok()) << rows.status();
   std::map<std::string, std::vector<std::string>> words;
   for (int i = 0; i < rows->size(); ++i) {
@@ -100,14 +108,20 @@ TEST_F(PostgresSchemaTest, EnumsHaveTheWordsOfTheirCppNames) {
     const std::string type = row.Text();
     words[type].push_back(row.Text());
   }
-  EXPECT_THAT(words["step_state"], ElementsAreArray(Words(&StepStateName, StepState::kBlocked, StepState::kDependencyFailed)));
-  EXPECT_THAT(words["check_state"], ElementsAreArray(Words(&CheckStateName, CheckState::kWanted, CheckState::kSkipped)));
-  EXPECT_THAT(words["evaluation_state"], ElementsAreArray(Words(&EvaluationStateName, EvaluationState::kRequested,
-                                                                EvaluationState::kCancelled)));
-  EXPECT_THAT(words["attempt_stage"], ElementsAreArray(Words(&AttemptStageName, AttemptStage::kLeased, AttemptStage::kEnded)));
-  EXPECT_THAT(words["narinfo_state"], ElementsAreArray(Words(&NarInfoStateName, NarInfoState::kStaged, NarInfoState::kRetired)));
+  EXPECT_THAT(words["step_state"],
+              ElementsAreArray(Words(&StepStateName, StepState::kBlocked, StepState::kDependencyFailed)));
+  EXPECT_THAT(words["check_state"],
+              ElementsAreArray(Words(&CheckStateName, CheckState::kWanted, CheckState::kSkipped)));
+  EXPECT_THAT(words["evaluation_state"],
+              ElementsAreArray(
+                  Words(&EvaluationStateName, EvaluationState::kRequested, EvaluationState::kCancelled)));
+  EXPECT_THAT(words["attempt_stage"],
+              ElementsAreArray(Words(&AttemptStageName, AttemptStage::kLeased, AttemptStage::kEnded)));
+  EXPECT_THAT(words["narinfo_state"],
+              ElementsAreArray(Words(&NarInfoStateName, NarInfoState::kStaged, NarInfoState::kRetired)));
   // In no order of its own.
-  EXPECT_THAT(words["cause"], testing::UnorderedElementsAreArray(Words(&CauseName, Cause::kUnfree, Cause::kWrongResult)));
+  EXPECT_THAT(words["cause"],
+              testing::UnorderedElementsAreArray(Words(&CauseName, Cause::kUnfree, Cause::kWrongResult)));
 }
 
 }  // namespace

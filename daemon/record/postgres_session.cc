@@ -49,7 +49,8 @@ absl::Status ErrorOf(std::string_view name, const PGresult* result) {
   const char* detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
   std::string message = primary != nullptr ? primary : OneLine(PQresultErrorMessage(result));
   if (detail != nullptr) absl::StrAppend(&message, " (", detail, ")");
-  return absl::Status(CodeOf(sqlstate != nullptr ? sqlstate : "08000"), absl::StrCat(AbslView(name), ": ", message));
+  return absl::Status(CodeOf(sqlstate != nullptr ? sqlstate : "08000"),
+                      absl::StrCat(AbslView(name), ": ", message));
 }
 
 int64_t WholeSeconds(absl::Duration duration) { return std::max<int64_t>(1, absl::ToInt64Seconds(duration)); }
@@ -80,18 +81,24 @@ absl::StatusOr<std::unique_ptr<PostgresSession>> PostgresSession::Connect(Option
 
   const std::string seconds = absl::StrCat(WholeSeconds(o.connect_timeout));
   const std::string milliseconds = absl::StrCat(absl::ToInt64Milliseconds(o.statement_timeout));
-  // A cut wire is noticed by both ends, so that neither holds the lock for long. What the URL says goes before it.
-  const std::array<const char*, 9> keywords{"connect_timeout", "keepalives_idle", "keepalives_interval", "keepalives_count",
-                                            "tcp_user_timeout", "dbname", "application_name", "client_encoding", nullptr};
-  const std::array<const char*, 9> values{seconds.c_str(), "5", "5", "3", milliseconds.c_str(),
-                                          o.url.c_str(), o.application_name.c_str(), "UTF8", nullptr};
+  // A cut wire is noticed by both ends, so that neither holds the lock for long. What the URL says goes
+  // before it.
+  const std::array<const char*, 9> keywords{"connect_timeout",  "keepalives_idle",  "keepalives_interval",
+                                            "keepalives_count", "tcp_user_timeout", "dbname",
+                                            "application_name", "client_encoding",  nullptr};
+  const std::array<const char*, 9> values{
+      seconds.c_str(), "5",    "5", "3", milliseconds.c_str(), o.url.c_str(), o.application_name.c_str(),
+      "UTF8",          nullptr};
   session->connection_.reset(PQconnectdbParams(keywords.data(), values.data(), /*expand_dbname=*/1));
   PGconn* connection = session->connection_.get();
   if (connection == nullptr || PQstatus(connection) != CONNECTION_OK) {
-    return absl::UnavailableError(absl::StrCat("connect to PostgreSQL: ", OneLine(PQerrorMessage(connection))));
+    return absl::UnavailableError(
+        absl::StrCat("connect to PostgreSQL: ", OneLine(PQerrorMessage(connection))));
   }
-  PQsetNoticeProcessor(connection, [](void*, const char*) {}, nullptr);
-  if (PQsetnonblocking(connection, 1) != 0) return session->Lose("connect", OneLine(PQerrorMessage(connection)));
+  PQsetNoticeProcessor(
+      connection, [](void*, const char*) {}, nullptr);
+  if (PQsetnonblocking(connection, 1) != 0)
+    return session->Lose("connect", OneLine(PQerrorMessage(connection)));
   HYDRANT_RETURN_IF_ERROR(session->Execute("configure_session").status());
   return session;
 }
@@ -105,7 +112,7 @@ absl::Status PostgresSession::PrepareAll() {
     }
     HYDRANT_ASSIGN_OR_RETURN(const Result result, Receive(name, options_.statement_timeout));
     if (IsError(result.get())) {
-      const absl::Status error = ErrorOf(name, result.get());
+      absl::Status error = ErrorOf(name, result.get());
       if (absl::IsUnavailable(error)) return error;
       return absl::InternalError(absl::StrCat("prepare statement ", error.message()));
     }
@@ -129,7 +136,8 @@ absl::StatusOr<PostgresRows> PostgresSession::Execute(std::string_view name, con
   return PostgresRows(result.release());
 }
 
-absl::StatusOr<PostgresRows> PostgresSession::RunScript(std::string_view name, std::string_view text, absl::Duration timeout) {
+absl::StatusOr<PostgresRows> PostgresSession::RunScript(std::string_view name, std::string_view text,
+                                                        absl::Duration timeout) {
   if (lost()) return Lose(name, "the connection is lost");
   if (PQsendQuery(connection_.get(), std::string(text).c_str()) == 0) {
     return Lose(name, OneLine(PQerrorMessage(connection_.get())));
@@ -159,12 +167,15 @@ bool PostgresSession::Send(std::string_view name, const Parameters& parameters) 
   const int count = static_cast<int>(values.size());
   const auto& [key, text] = *statements_.find(AbslView(name));
   if (prepared_.contains(key)) {
-    return PQsendQueryPrepared(connection_.get(), key.c_str(), count, values.data(), nullptr, nullptr, 0) != 0;
+    return PQsendQueryPrepared(connection_.get(), key.c_str(), count, values.data(), nullptr, nullptr, 0) !=
+           0;
   }
-  return PQsendQueryParams(connection_.get(), text.c_str(), count, nullptr, values.data(), nullptr, nullptr, 0) != 0;
+  return PQsendQueryParams(connection_.get(), text.c_str(), count, nullptr, values.data(), nullptr, nullptr,
+                           0) != 0;
 }
 
-absl::StatusOr<PostgresSession::Result> PostgresSession::Receive(std::string_view name, absl::Duration timeout) {
+absl::StatusOr<PostgresSession::Result> PostgresSession::Receive(std::string_view name,
+                                                                 absl::Duration timeout) {
   const absl::Time deadline = absl::Now() + timeout;
   Result last;
   while (true) {
@@ -181,7 +192,8 @@ absl::StatusOr<PostgresSession::Result> PostgresSession::Receive(std::string_vie
 }
 
 // Until the next result is there, or the end of results: sends what is not yet sent, reads what comes.
-absl::Status PostgresSession::AwaitAnswer(std::string_view name, absl::Time deadline, absl::Duration timeout) {
+absl::Status PostgresSession::AwaitAnswer(std::string_view name, absl::Time deadline,
+                                          absl::Duration timeout) {
   PGconn* connection = connection_.get();
   while (true) {
     const int unsent = PQflush(connection);
@@ -192,7 +204,8 @@ absl::Status PostgresSession::AwaitAnswer(std::string_view name, absl::Time dead
       return Lose(name, absl::StrCat("no answer from PostgreSQL within ", absl::FormatDuration(timeout)));
     }
     pollfd socket{PQsocket(connection), static_cast<short>(POLLIN | (unsent == 1 ? POLLOUT : 0)), 0};
-    const int milliseconds = static_cast<int>(absl::ToInt64Milliseconds(absl::Ceil(left, absl::Milliseconds(1))));
+    const int milliseconds =
+        static_cast<int>(absl::ToInt64Milliseconds(absl::Ceil(left, absl::Milliseconds(1))));
     if (poll(&socket, 1, milliseconds) < 0 && errno != EINTR) return Lose(name, "poll failed");
     if ((socket.revents & (POLLIN | POLLERR | POLLHUP)) != 0 && PQconsumeInput(connection) == 0) {
       return Lose(name, OneLine(PQerrorMessage(connection)));

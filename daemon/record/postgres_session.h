@@ -1,5 +1,5 @@
-// One connection to PostgreSQL that never waits longer than it was told to: a server that hangs is a connection lost. Knows
-// the named statements, nothing of what they mean. One thread at a time.
+// One connection to PostgreSQL that never waits longer than it was told to: a server that hangs is a
+// connection lost. Knows the named statements, nothing of what they mean. One thread at a time.
 #ifndef HYDRANT_DAEMON_RECORD_POSTGRES_SESSION_H_
 #define HYDRANT_DAEMON_RECORD_POSTGRES_SESSION_H_
 
@@ -23,8 +23,8 @@ namespace hydrant {
 class PostgresSession {
  public:
   struct Options {
-    std::string url;               // a URL or libpq's key=value words
-    std::string application_name;  // as pg_stat_activity shows it; at most 63 bytes
+    std::string url;                                       // a URL or libpq's key=value words
+    std::string application_name;                          // as pg_stat_activity shows it; at most 63 bytes
     absl::Duration connect_timeout = absl::Seconds(5);     // whole seconds
     absl::Duration statement_timeout = absl::Seconds(10);  // after which the connection counts as lost
     // Told the name and seconds of every statement. Must not call back.
@@ -44,19 +44,25 @@ class PostgresSession {
 
   // Runs a named statement. The message of every error begins with its name.
   //   Unavailable: the connection is lost (lost() says so), or the server cannot serve now.
-  //   FailedPrecondition: a constraint holds against it. InvalidArgument: a value that the server does not take.
+  //   FailedPrecondition: a constraint holds against it. InvalidArgument: a value that the server does not
+  //   take.
   absl::StatusOr<PostgresRows> Execute(std::string_view name, const Parameters& parameters = {},
                                        std::optional<absl::Duration> timeout = std::nullopt);
   // Runs a text of any number of statements, as a schema file is; the rows of the last.
-  absl::StatusOr<PostgresRows> RunScript(std::string_view name, std::string_view text, absl::Duration timeout);
+  absl::StatusOr<PostgresRows> RunScript(std::string_view name, std::string_view text,
+                                         absl::Duration timeout);
 
   bool lost() const;
   // Begun, and neither committed nor rolled back.
   bool in_transaction() const;
 
  private:
-  struct Finish { void operator()(pg_conn* connection) const; };
-  struct Clear { void operator()(pg_result* result) const; };
+  struct Finish {
+    void operator()(pg_conn* connection) const;
+  };
+  struct Clear {
+    void operator()(pg_result* result) const;
+  };
   using Result = std::unique_ptr<pg_result, Clear>;
 
   explicit PostgresSession(Options options) : options_(std::move(options)) {}
@@ -67,7 +73,7 @@ class PostgresSession {
   absl::Status AwaitAnswer(std::string_view name, absl::Time deadline, absl::Duration timeout);
 
   Options options_;
-  std::unique_ptr<pg_conn, Finish> connection_;  // null once lost
+  std::unique_ptr<pg_conn, Finish> connection_;               // null once lost
   absl::flat_hash_map<std::string, std::string> statements_;  // text by name
   absl::flat_hash_set<std::string> prepared_;
 };

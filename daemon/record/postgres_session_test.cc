@@ -44,7 +44,8 @@ TEST(PostgresSessionTest, AStatementThatTakesTooLongLosesTheConnection) {
 
 TEST(PostgresSessionTest, AServerThatIsLostInAStatementIsUnavailable) {
   const auto session = PostgresSession::Connect({.url = TestPostgres().Url()}).value();
-  const auto rows = session->RunScript("end", "SELECT pg_terminate_backend(pg_backend_pid())", absl::Seconds(5));
+  const auto rows =
+      session->RunScript("end", "SELECT pg_terminate_backend(pg_backend_pid())", absl::Seconds(5));
   EXPECT_TRUE(absl::IsUnavailable(rows.status())) << rows.status();
   EXPECT_TRUE(session->lost());
 }

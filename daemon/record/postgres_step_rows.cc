@@ -116,7 +116,8 @@ absl::Status Apply(PostgresSession& session, const MoveSteps& change) {
     }
     Parameters rows;
     columns.MoveTo(rows);
-    HYDRANT_RETURN_IF_ERROR(ExecuteForAll(session, "move_steps", rows, keys, "is not in the state that the move expects"));
+    HYDRANT_RETURN_IF_ERROR(
+        ExecuteForAll(session, "move_steps", rows, keys, "is not in the state that the move expects"));
   }
   return absl::OkStatus();
 }

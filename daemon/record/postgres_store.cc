@@ -7,9 +7,11 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "daemon/record/postgres_changes.h"
+#include "daemon/record/postgres_processes.h"
 #include "daemon/record/postgres_schema.h"
 #include "lib/base/log.h"
 #include "lib/base/status_macros.h"
@@ -17,19 +19,34 @@
 namespace hydrant {
 namespace {
 
-// "hydrantd PID HOST NONCE": who holds the lock, for a person and for the store itself. PostgreSQL keeps 63 bytes.
-std::string MakeApplicationName() {
+std::string ShortHostName() {
   std::array<char, 256> host{};
-  if (gethostname(host.data(), host.size() - 1) != 0 || host[0] == '\0') host = {"localhost"};
+  if (gethostname(host.data(), host.size() - 1) != 0 || host[0] == '\0') return "localhost";
+  return std::string(host.data()).substr(0, 24);
+}
+
+// "hydrantd PID HOST NONCE": who holds the lock, for a person and for the store itself. PostgreSQL keeps 63
+// bytes.
+std::string MakeApplicationName() {
   std::random_device random;
-  return absl::StrCat("hydrantd ", getpid(), " ", absl::string_view(host.data()).substr(0, 24), " ",
+  return absl::StrCat("hydrantd ", getpid(), " ", ShortHostName(), " ",
                       absl::Hex(uint64_t{random()} << 32 | random(), absl::kZeroPad16));
 }
 
-std::string DescribeHolder(const std::string& application_name, int64_t backend) {
+// Why another's session that holds the lock keeps us from being the active one.
+absl::Status HeldBy(const std::string& application_name, int64_t backend) {
   const std::vector<std::string> words = absl::StrSplit(application_name, ' ');
-  if (words.size() == 4 && words[0] == "hydrantd") return absl::StrCat("pid ", words[1], " on ", words[2]);
-  return absl::StrCat("of PostgreSQL's process ", backend);
+  int pid = 0;
+  if (words.size() != 4 || words[0] != "hydrantd" || !absl::SimpleAtoi(words[1], &pid)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("another hydrantd is active (PostgreSQL's process ", backend, ")"));
+  }
+  if (words[2] == ShortHostName() && !IsRunning(pid)) {
+    return absl::UnavailableError(
+        absl::StrCat("the server is still ending the connection of hydrantd ", pid, ", which is dead"));
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("another hydrantd is active (pid ", pid, " on ", words[2], ")"));
 }
 
 absl::Status NotRecorded(const absl::Status& status) { return Annotate(status, "nothing recorded"); }
@@ -37,7 +54,8 @@ absl::Status NotRecorded(const absl::Status& status) { return Annotate(status, "
 absl::StatusOr<Recorded> LoadAll(PostgresSession& session) {
   HYDRANT_RETURN_IF_ERROR(session.Execute("begin_load").status());
   Recorded recorded;
-  for (auto* load : {&LoadEvaluations, &LoadMatrices, &LoadSteps, &LoadChecks, &LoadAttempts, &LoadCache, &LoadWorkers}) {
+  for (auto* load :
+       {&LoadEvaluations, &LoadMatrices, &LoadSteps, &LoadChecks, &LoadAttempts, &LoadCache, &LoadWorkers}) {
     HYDRANT_RETURN_IF_ERROR(load(session, recorded));
   }
   HYDRANT_RETURN_IF_ERROR(session.Execute("commit").status());
@@ -71,7 +89,8 @@ absl::Status PostgresStore::Commit(const Batch& batch) {
   if (batch.empty()) return deposed_;
   HYDRANT_RETURN_IF_ERROR(NotRecorded(Begin("begin")));
   for (const Change& change : batch) {
-    const absl::Status status = std::visit([&](const auto& c) { return Apply(*session_, c); }, change);
+    PostgresSession& session = *session_;
+    const absl::Status status = std::visit([&session](const auto& c) { return Apply(session, c); }, change);
     if (!status.ok()) {
       Rollback();
       return absl::IsUnavailable(status) ? NotRecorded(status) : status;
@@ -80,7 +99,8 @@ absl::Status PostgresStore::Commit(const Batch& batch) {
   const absl::StatusOr<PostgresRows> committed = session_->Execute("commit");
   if (committed.ok()) {
     if (committed->tag() == "COMMIT") return absl::OkStatus();
-    return absl::InternalError(absl::StrCat("nothing recorded: PostgreSQL answered commit with ", AbslView(committed->tag())));
+    return absl::InternalError(
+        absl::StrCat("nothing recorded: PostgreSQL answered commit with ", AbslView(committed->tag())));
   }
   const bool unknown = session_->lost();
   Rollback();
@@ -107,7 +127,8 @@ absl::StatusOr<std::vector<VariantRecord>> PostgresStore::Variants(EvaluationId 
 }
 
 absl::StatusOr<std::vector<StateStore::AttemptCount>> PostgresStore::CountAttempts() {
-  return Read<std::vector<AttemptCount>>([](PostgresSession& session) { return hydrant::CountAttempts(session); });
+  return Read<std::vector<AttemptCount>>(
+      [](PostgresSession& session) { return hydrant::CountAttempts(session); });
 }
 
 absl::Status PostgresStore::Attach() {
@@ -116,8 +137,8 @@ absl::Status PostgresStore::Attach() {
   session_.reset();
   HYDRANT_ASSIGN_OR_RETURN(
       std::unique_ptr<PostgresSession> session,
-      PostgresSession::Connect({options_.url, application_name_, options_.connect_timeout, options_.statement_timeout,
-                                options_.observer}));
+      PostgresSession::Connect({options_.url, application_name_, options_.connect_timeout,
+                                options_.statement_timeout, options_.observer}));
   // The lock before anything else: without it the schema is another's too.
   HYDRANT_RETURN_IF_ERROR(TakeLock(*session));
   HYDRANT_RETURN_IF_ERROR(BringSchemaUp(*session, SchemaFiles()));
@@ -142,22 +163,24 @@ absl::Status PostgresStore::TakeLock(PostgresSession& session) {
     HYDRANT_RETURN_IF_ERROR(session.Execute("end_session", parameters).status());
     return absl::UnavailableError("the server is still ending this hydrantd's lost connection");
   }
-  const absl::Status other =
-      absl::FailedPreconditionError(absl::StrCat("another hydrantd is active (", DescribeHolder(name, backend), ")"));
-  if (reign_.has_value()) deposed_ = other;
-  return other;
+  absl::Status held = HeldBy(name, backend);
+  if (reign_.has_value() && absl::IsFailedPrecondition(held)) deposed_ = held;
+  return held;
 }
 
-// The lock was free for a moment: whoever took it meanwhile, and may be gone again, has begun a reign of its own.
+// The lock was free for a moment: whoever took it meanwhile, and may be gone again, has begun a reign of its
+// own.
 absl::Status PostgresStore::KeepReign(PostgresSession& session) {
   const bool first = !reign_.has_value();
-  HYDRANT_ASSIGN_OR_RETURN(const PostgresRows rows, session.Execute(first ? "begin_reign" : "load_last_given"));
+  HYDRANT_ASSIGN_OR_RETURN(const PostgresRows rows,
+                           session.Execute(first ? "begin_reign" : "load_last_given"));
   if (rows.size() != 1) return absl::InternalError("last_given: expected one row");
   const int64_t reign = RowReader(rows, 0).Int();
   if (first) {
     reign_ = reign;
   } else if (reign != *reign_) {
-    deposed_ = absl::FailedPreconditionError("another hydrantd was active since this one lost its connection");
+    deposed_ =
+        absl::FailedPreconditionError("another hydrantd was active since this one lost its connection");
   }
   return deposed_;
 }

@@ -1,5 +1,6 @@
-// The record in PostgreSQL: one connection, one transaction a batch, and an advisory lock that elects the one active hydrantd.
-// A lost connection is made anew by the next call; nothing here waits for a server to come back.
+// The record in PostgreSQL: one connection, one transaction a batch, and an advisory lock that elects the one
+// active hydrantd. A lost connection is made anew by the next call; nothing here waits for a server to come
+// back.
 #ifndef HYDRANT_DAEMON_RECORD_POSTGRES_STORE_H_
 #define HYDRANT_DAEMON_RECORD_POSTGRES_STORE_H_
 
@@ -25,7 +26,8 @@ class PostgresStore final : public StateStore {
   struct Options {
     std::string url;  // a URL or libpq's key=value words
     absl::Duration connect_timeout = absl::Seconds(5);
-    absl::Duration statement_timeout = absl::Seconds(10);  // of one statement of a commit; loads may take longer
+    absl::Duration statement_timeout =
+        absl::Seconds(10);  // of one statement of a commit; loads may take longer
     // Told the name and seconds of every statement. Called with the store's lock held: must not call back.
     std::function<void(std::string_view statement, double seconds)> observer;
   };
@@ -33,8 +35,9 @@ class PostgresStore final : public StateStore {
   // InvalidArgument for a URL that cannot be read. Connects to nothing: the first Load does.
   static absl::StatusOr<std::unique_ptr<PostgresStore>> Open(Options options);
 
-  // Elects this hydrantd, brings the schema up, and reads. FailedPrecondition also for a schema that it cannot bring up. Until
-  // it was OK once, all other calls are FailedPrecondition; once another hydrantd was elected meanwhile, all calls are.
+  // Elects this hydrantd, brings the schema up, and reads. FailedPrecondition also for a schema that it
+  // cannot bring up. Until it was OK once, all other calls are FailedPrecondition; once another hydrantd was
+  // elected meanwhile, all calls are.
   absl::StatusOr<Recorded> Load() override;
   absl::Status Commit(const Batch& batch) override;
   absl::StatusOr<std::vector<AttemptRecord>> Attempts(const AttemptSubject& subject, int limit) override;

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
+#include <array>
 #include <set>
 #include <utility>
 
@@ -32,8 +34,9 @@ int64_t Ask(const std::string& url, const std::string& text) {
 
 // The server's process of the store that holds the lock in the database of `url`.
 int64_t BackendOfStore(const std::string& url) {
-  return Ask(url, "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND "
-                  "database = (SELECT oid FROM pg_database WHERE datname = current_database())");
+  return Ask(url,
+             "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND "
+             "database = (SELECT oid FROM pg_database WHERE datname = current_database())");
 }
 
 // Cuts the store's connection as a broken wire would, and waits for the server to have noticed.
@@ -75,20 +78,40 @@ TEST_F(PostgresStoreTest, TellsEachStatementsNameAndSeconds) {
   const auto store = OpenLoaded();
   names.clear();
   ASSERT_TRUE(store->Commit({SaveWorker{farm_.worker}}).ok());
-  EXPECT_THAT(names, testing::UnorderedElementsAre("begin", "save_worker", "drop_worker_gpus", "save_worker_gpus", "commit"));
+  EXPECT_THAT(names, testing::UnorderedElementsAre("begin", "save_worker", "drop_worker_gpus",
+                                                   "save_worker_gpus", "commit"));
 }
 
 TEST_F(PostgresStoreTest, SaysWhoTheActiveHydrantdIs) {
   const auto first = OpenLoaded();
   const auto second = Open();
-  EXPECT_THAT(second->Load().status().message(), HasSubstr(absl::StrCat("another hydrantd is active (pid ", getpid(), " on ")));
+  EXPECT_THAT(second->Load().status().message(),
+              HasSubstr(absl::StrCat("another hydrantd is active (pid ", getpid(), " on ")));
+}
+
+TEST_F(PostgresStoreTest, ADeadHydrantdsConnectionIsWaitedForAndALivingOnesIsNot) {
+  std::array<char, 256> host{};
+  ASSERT_EQ(gethostname(host.data(), host.size() - 1), 0);
+  const std::string here = std::string(host.data()).substr(0, 24);
+  const auto load_beside = [&](const std::string& holder) {
+    const auto session = PostgresSession::Connect({.url = url_, .application_name = holder}).value();
+    while (!RowReader(session->Execute("take_lock").value(), 0).Bool()) {
+    }
+    return Open()->Load().status();
+  };
+  const absl::Status dead = load_beside(absl::StrCat("hydrantd 99999999 ", here, " 0"));
+  EXPECT_TRUE(absl::IsUnavailable(dead)) << dead;
+  EXPECT_THAT(dead.message(), HasSubstr("still ending the connection of hydrantd 99999999"));
+  EXPECT_TRUE(absl::IsFailedPrecondition(load_beside("hydrantd 99999999 elsewhere 0")));
+  EXPECT_TRUE(absl::IsFailedPrecondition(load_beside("psql")));
 }
 
 TEST_F(PostgresStoreTest, AnIdleConnectionThatWasLostIsMadeAnew) {
   const auto store = OpenLoaded();
   ASSERT_TRUE(store->Commit(farm_.batch).ok());
   CutConnection(url_);
-  const absl::Status status = store->Commit({MoveSteps{{{farm_.b.path, StepState::kBlocked, StepState::kReady, {}}}}});
+  const absl::Status status =
+      store->Commit({MoveSteps{{{farm_.b.path, StepState::kBlocked, StepState::kReady, {}}}}});
   EXPECT_TRUE(status.ok()) << status;
   CutConnection(url_);
   EXPECT_TRUE(store->FindAttempt({1}).ok());

@@ -13,7 +13,8 @@ namespace {
 constexpr absl::string_view kTimeFormat = "%Y-%m-%d %H:%M:%E6S+00";
 
 absl::Status NotA(std::string_view what, std::string_view text) {
-  return absl::InvalidArgumentError(absl::StrCat("read \"", AbslView(text.substr(0, 80)), "\" as ", AbslView(what)));
+  return absl::InvalidArgumentError(
+      absl::StrCat("read \"", AbslView(text.substr(0, 80)), "\" as ", AbslView(what)));
 }
 
 // The element at the front of `rest`, up to and without the `,` or `}` after it.
@@ -103,7 +104,9 @@ absl::StatusOr<absl::Time> ParseTimeText(std::string_view text) {
   return time;
 }
 
-std::string BytesText(std::string_view bytes) { return absl::StrCat("\\x", absl::BytesToHexString(AbslView(bytes))); }
+std::string BytesText(std::string_view bytes) {
+  return absl::StrCat("\\x", absl::BytesToHexString(AbslView(bytes)));
+}
 
 absl::StatusOr<std::string> ParseBytes(std::string_view text) {
   if (!text.starts_with("\\x") || text.size() % 2 != 0 ||

@@ -29,7 +29,8 @@ std::string ArrayOf(std::span<const std::string> elements);
 // InvalidArgument when it is no array of one dimension without NULLs.
 absl::StatusOr<std::vector<std::string>> ParseArray(std::string_view text);
 
-// timestamptz, cut to the microsecond; InfiniteFuture and InfinitePast are 'infinity' and '-infinity'. Read with TimeZone UTC.
+// timestamptz, cut to the microsecond; InfiniteFuture and InfinitePast are 'infinity' and '-infinity'. Read
+// with TimeZone UTC.
 std::string TimeText(absl::Time time);
 absl::StatusOr<absl::Time> ParseTimeText(std::string_view text);
 

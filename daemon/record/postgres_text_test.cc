@@ -10,7 +10,8 @@ using Texts = std::vector<std::string>;
 
 TEST(PostgresTextTest, WritesAnArrayWithQuotesBackslashesAndNull) {
   EXPECT_EQ(ArrayOf({}), "{}");
-  EXPECT_EQ(ArrayOf(Texts{"a", "", "b \"c\" \\d", "NULL", "{x,y}"}), R"({"a","","b \"c\" \\d","NULL","{x,y}"})");
+  EXPECT_EQ(ArrayOf(Texts{"a", "", "b \"c\" \\d", "NULL", "{x,y}"}),
+            R"({"a","","b \"c\" \\d","NULL","{x,y}"})");
   ArrayText array;
   array.AddNull();
   array.Add("x");
@@ -26,7 +27,8 @@ TEST(PostgresTextTest, ReadsBackWhatItWrote) {
 }
 
 TEST(PostgresTextTest, RefusesWhatIsNoListOfTexts) {
-  for (const char* text : {"", "{", "a", "{a", "{a,", "{a,}", "{\"a}", "{\"a\\", "{NULL}", "{{a}}", "{a}b", "[1:2]={a,b}"}) {
+  for (const char* text :
+       {"", "{", "a", "{a", "{a,", "{a,}", "{\"a}", "{\"a\\", "{NULL}", "{{a}}", "{a}b", "[1:2]={a,b}"}) {
     EXPECT_FALSE(ParseArray(text).ok()) << text;
   }
 }
@@ -34,8 +36,10 @@ TEST(PostgresTextTest, RefusesWhatIsNoListOfTexts) {
 TEST(PostgresTextTest, CutsTimesToTheMicrosecond) {
   const absl::Time time = absl::UnixEpoch() + absl::Seconds(1) + absl::Nanoseconds(1999);
   EXPECT_EQ(TimeText(time), "1970-01-01 00:00:01.000001+00");
-  EXPECT_EQ(ParseTimeText("1970-01-01 00:00:01.000001+00").value(), absl::UnixEpoch() + absl::Microseconds(1000001));
-  EXPECT_EQ(ParseTimeText("2026-02-28 23:59:59+00").value(), absl::FromCivil(absl::CivilSecond(2026, 2, 28, 23, 59, 59), absl::UTCTimeZone()));
+  EXPECT_EQ(ParseTimeText("1970-01-01 00:00:01.000001+00").value(),
+            absl::UnixEpoch() + absl::Microseconds(1000001));
+  EXPECT_EQ(ParseTimeText("2026-02-28 23:59:59+00").value(),
+            absl::FromCivil(absl::CivilSecond(2026, 2, 28, 23, 59, 59), absl::UTCTimeZone()));
 }
 
 TEST(PostgresTextTest, KnowsBothInfinities) {

@@ -43,7 +43,12 @@ WorkerRecord ReadWorker(RowReader& row) {
 }
 
 void WriteGpu(const OfferedGpu& gpu, RowWriter& row) {
-  row.Text(gpu.uuid).Text(gpu.name).Text(gpu.architecture).Int(gpu.memory_bytes).Text(gpu.driver).Bool(gpu.simulated);
+  row.Text(gpu.uuid)
+      .Text(gpu.name)
+      .Text(gpu.architecture)
+      .Int(gpu.memory_bytes)
+      .Text(gpu.driver)
+      .Bool(gpu.simulated);
 }
 
 struct GpuRow {
@@ -82,7 +87,8 @@ absl::Status Apply(PostgresSession& session, const SaveWorker& change) {
 
 absl::Status LoadWorkers(PostgresSession& session, Recorded& recorded) {
   HYDRANT_ASSIGN_OR_RETURN(recorded.workers, LoadRows(session, "load_workers", {}, &ReadWorker));
-  HYDRANT_ASSIGN_OR_RETURN(const std::vector<GpuRow> gpus, LoadRows(session, "load_worker_gpus", {}, &ReadGpu));
+  HYDRANT_ASSIGN_OR_RETURN(const std::vector<GpuRow> gpus,
+                           LoadRows(session, "load_worker_gpus", {}, &ReadGpu));
   std::map<std::string, WorkerRecord*> by_name;
   for (WorkerRecord& worker : recorded.workers) by_name[worker.name] = &worker;
   for (const GpuRow& row : gpus) by_name[row.worker]->offer.gpus.push_back(row.gpu);

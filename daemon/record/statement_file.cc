@@ -17,7 +17,8 @@ namespace {
 constexpr absl::string_view kNameMark = "-- name:";
 
 bool IsStatementName(absl::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return absl::ascii_islower(c) || c == '_'; });
+  return !name.empty() &&
+         std::all_of(name.begin(), name.end(), [](char c) { return absl::ascii_islower(c) || c == '_'; });
 }
 
 absl::Status Bad(std::string_view file, int line, absl::string_view what) {
@@ -47,7 +48,8 @@ absl::StatusOr<std::vector<Statement>> ParseStatements(std::string_view file, st
     if (absl::ConsumePrefix(&line, kNameMark)) {
       if (!statements.empty()) HYDRANT_RETURN_IF_ERROR(Finish(file, number, statements.back()));
       const absl::string_view name = absl::StripAsciiWhitespace(line);
-      if (!IsStatementName(name)) return Bad(file, number, absl::StrCat("bad name \"", name, "\": expected [a-z_]+"));
+      if (!IsStatementName(name))
+        return Bad(file, number, absl::StrCat("bad name \"", name, "\": expected [a-z_]+"));
       statements.push_back({std::string(name), ""});
       continue;
     }

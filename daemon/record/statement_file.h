@@ -1,4 +1,5 @@
-// A file of named statements: each begins at a line `-- name: move_steps` and ends with its `;`. Knows no SQL beyond comments.
+// A file of named statements: each begins at a line `-- name: move_steps` and ends with its `;`. Knows no SQL
+// beyond comments.
 #ifndef HYDRANT_DAEMON_RECORD_STATEMENT_FILE_H_
 #define HYDRANT_DAEMON_RECORD_STATEMENT_FILE_H_
 
@@ -16,7 +17,8 @@ struct Statement {
   std::string name, text;  // the text without comments and the last `;`
 };
 
-// InvalidArgument, "FILE:LINE: …": a bad name, no statement or two under one name, or text before the first name.
+// InvalidArgument, "FILE:LINE: …": a bad name, no statement or two under one name, or text before the first
+// name.
 absl::StatusOr<std::vector<Statement>> ParseStatements(std::string_view file, std::string_view text);
 
 // Those of all files. InvalidArgument also for a name that stands twice.

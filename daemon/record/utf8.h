@@ -1,4 +1,5 @@
-// Text as the record keeps it: UTF-8 without NUL, by PostgreSQL's rules (no surrogates, nothing overlong). Pure.
+// Text as the record keeps it: UTF-8 without NUL, by PostgreSQL's rules (no surrogates, nothing overlong).
+// Pure.
 #ifndef HYDRANT_DAEMON_RECORD_UTF8_H_
 #define HYDRANT_DAEMON_RECORD_UTF8_H_
 

@@ -36,7 +36,8 @@ bool EqualInConstantTime(std::string_view a, std::string_view b) {
 }
 
 absl::StatusOr<TokenEntry> ParseLine(std::string_view line) {
-  const std::vector<std::string> words = absl::StrSplit(AbslView(line), absl::ByAnyChar(" \t"), absl::SkipEmpty());
+  const std::vector<std::string> words =
+      absl::StrSplit(AbslView(line), absl::ByAnyChar(" \t"), absl::SkipEmpty());
   if (words.size() != 3) return absl::InvalidArgumentError("expected NAME ROLE SHA256-OF-THE-TOKEN");
   const std::optional<Role> role = ParseRole(words[1]);
   if (!role) {
@@ -44,8 +45,10 @@ absl::StatusOr<TokenEntry> ParseLine(std::string_view line) {
         absl::StrCat("unknown role \"", words[1], "\": expected reader, submitter, operator or worker"));
   }
   TokenEntry entry{words[0], *role, absl::AsciiStrToLower(words[2])};
-  const bool hex = std::all_of(entry.digest.begin(), entry.digest.end(), [](char c) { return absl::ascii_isxdigit(c); });
-  if (entry.digest.size() != 64 || !hex) return absl::InvalidArgumentError("the third word is not a SHA-256 of 64 hex digits");
+  const bool hex =
+      std::all_of(entry.digest.begin(), entry.digest.end(), [](char c) { return absl::ascii_isxdigit(c); });
+  if (entry.digest.size() != 64 || !hex)
+    return absl::InvalidArgumentError("the third word is not a SHA-256 of 64 hex digits");
   return entry;
 }
 
@@ -95,7 +98,8 @@ absl::Status Authenticator::ReloadIfChanged() {
   struct stat info;
   if (stat(path_.c_str(), &info) != 0) return ErrnoStatus(errno, absl::StrCat("read tokens ", path_));
   const int64_t mtime_ns = int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
-  const std::array<int64_t, 3> version = {mtime_ns, static_cast<int64_t>(info.st_ino), static_cast<int64_t>(info.st_size)};
+  const std::array<int64_t, 3> version = {mtime_ns, static_cast<int64_t>(info.st_ino),
+                                          static_cast<int64_t>(info.st_size)};
   if (version == version_) return absl::OkStatus();
   version_ = version;
   HYDRANT_ASSIGN_OR_RETURN(const std::string text, ReadFile(path_));
@@ -108,7 +112,8 @@ absl::StatusOr<Identity> Authenticator::Identify(std::optional<std::string_view>
   const std::string digest = nix::HashSha256(*token).ToBase16();
   MutexLock lock(mu_);
   if (const absl::Status reloaded = ReloadIfChanged(); !reloaded.ok() && !complained_) {
-    Log(LogLevel::kError, "tokens not read again, the old ones hold", {{"error", StdView(reloaded.message())}});
+    Log(LogLevel::kError, "tokens not read again, the old ones hold",
+        {{"error", StdView(reloaded.message())}});
     complained_ = true;
   } else if (reloaded.ok()) {
     complained_ = false;
@@ -122,10 +127,11 @@ absl::StatusOr<Identity> Authenticator::Identify(std::optional<std::string_view>
 }
 
 absl::Status Require(const Identity& identity, Role needed) {
-  const bool has = needed == Role::kWorker || identity.role == Role::kWorker ? identity.role == needed : identity.role >= needed;
+  const bool has = needed == Role::kWorker || identity.role == Role::kWorker ? identity.role == needed
+                                                                             : identity.role >= needed;
   if (has) return absl::OkStatus();
-  return absl::PermissionDeniedError(
-      absl::StrCat("this needs the role ", AbslView(RoleName(needed)), "; ", identity.name, " has ", AbslView(RoleName(identity.role))));
+  return absl::PermissionDeniedError(absl::StrCat("this needs the role ", AbslView(RoleName(needed)), "; ",
+                                                  identity.name, " has ", AbslView(RoleName(identity.role))));
 }
 
 }  // namespace hydrant

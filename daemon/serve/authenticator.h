@@ -1,5 +1,6 @@
-// Who a token belongs to and what role it has: the file of [auth] tokens (name, role, SHA-256 in base16, a line each), read
-// again when it changes. Tokens are compared by digest in constant time; none is kept or logged.
+// Who a token belongs to and what role it has: the file of [auth] tokens (name, role, SHA-256 in base16, a
+// line each), read again when it changes. Tokens are compared by digest in constant time; none is kept or
+// logged.
 #ifndef HYDRANT_DAEMON_SERVE_AUTHENTICATOR_H_
 #define HYDRANT_DAEMON_SERVE_AUTHENTICATOR_H_
 
@@ -30,7 +31,8 @@ struct TokenEntry {
   Role role = Role::kNone;
   std::string digest;  // SHA-256 of the token, base16
 };
-// InvalidArgument names `file`, the line and what is wrong there. Empty lines and those that begin with # are skipped.
+// InvalidArgument names `file`, the line and what is wrong there. Empty lines and those that begin with # are
+// skipped.
 absl::StatusOr<std::vector<TokenEntry>> ParseTokens(std::string_view text, std::string_view file);
 
 struct Identity {
@@ -43,8 +45,8 @@ class Authenticator {
   // `path` empty: no tokens. InvalidArgument names file and line.
   static absl::StatusOr<std::unique_ptr<Authenticator>> Open(const std::string& path);
 
-  // No token: a reader on loopback, else kNone. A token that is not known: Unauthenticated. When the file became unreadable or
-  // wrong, the last good content holds and it is logged. Any thread.
+  // No token: a reader on loopback, else kNone. A token that is not known: Unauthenticated. When the file
+  // became unreadable or wrong, the last good content holds and it is logged. Any thread.
   absl::StatusOr<Identity> Identify(std::optional<std::string_view> token, bool loopback);
 
  private:

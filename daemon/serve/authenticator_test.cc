@@ -71,8 +71,9 @@ TEST_F(AuthenticatorTest, AFileThatCannotBeReadIsAnErrorAtStart) {
 
 TEST_F(AuthenticatorTest, AWrongLineIsNamedByFileAndNumber) {
   const std::string digest(64, 'a');
-  for (const std::string& bad : {std::string("anna operator"), "anna boss " + digest, "anna operator " + digest.substr(1),
-                                 "anna operator " + digest + "\nanna reader " + digest, "anna none " + digest}) {
+  for (const std::string& bad :
+       {std::string("anna operator"), "anna boss " + digest, "anna operator " + digest.substr(1),
+        "anna operator " + digest + "\nanna reader " + digest, "anna none " + digest}) {
     const auto entries = ParseTokens("# first\n" + bad, "tokens");
     EXPECT_THAT(std::string(entries.status().message()), testing::ContainsRegex("tokens:[23]: ")) << bad;
   }

@@ -29,7 +29,9 @@ HttpResponse Text(std::string_view type, std::string body, std::string_view cach
   return response;
 }
 
-bool MayReadStaged(const Identity& identity) { return identity.role == Role::kWorker || identity.role == Role::kOperator; }
+bool MayReadStaged(const Identity& identity) {
+  return identity.role == Role::kWorker || identity.role == Role::kOperator;
+}
 
 std::string_view PutName(const CacheRoute& route) {
   if (route.kind == Kind::kNar) return "put_nar";
@@ -39,7 +41,8 @@ std::string_view PutName(const CacheRoute& route) {
 // Counts a body and tells what became of it.
 class Observed final : public BodyReceiver {
  public:
-  Observed(std::unique_ptr<BodyReceiver> inner, std::string_view kind, std::function<void(const CacheAccess&)> observe)
+  Observed(std::unique_ptr<BodyReceiver> inner, std::string_view kind,
+           std::function<void(const CacheAccess&)> observe)
       : inner_(std::move(inner)), kind_(kind), observe_(std::move(observe)) {}
   void Write(std::string_view bytes) override {
     received_ += static_cast<int64_t>(bytes.size());
@@ -70,7 +73,8 @@ std::optional<HttpDecision> CacheHttp::Handle(const HttpRequest& request) {
     options_.observe({kind, response->status, 0, request.method == "HEAD" ? 0 : response->length()});
     return decision;
   }
-  return std::make_unique<Observed>(std::get<std::unique_ptr<BodyReceiver>>(std::move(decision)), kind, options_.observe);
+  return std::make_unique<Observed>(std::get<std::unique_ptr<BodyReceiver>>(std::move(decision)), kind,
+                                    options_.observe);
 }
 
 HttpDecision CacheHttp::Decide(const HttpRequest& request, const CacheRoute& route) {
@@ -95,7 +99,8 @@ HttpResponse CacheHttp::Read(const HttpRequest& request, const CacheRoute& route
   switch (route.kind) {
     case Kind::kCacheInfo:
       return Text("text/x-nix-cache-info",
-                  absl::StrCat("StoreDir: ", AbslView(nix::kStoreDir), "\nWantMassQuery: 1\nPriority: ", options_.priority, "\n"),
+                  absl::StrCat("StoreDir: ", AbslView(nix::kStoreDir),
+                               "\nWantMassQuery: 1\nPriority: ", options_.priority, "\n"),
                   route.staged ? "private, no-store" : "max-age=3600");
     case Kind::kNarInfo:
       return ReadNarInfo(route);
@@ -104,7 +109,8 @@ HttpResponse CacheHttp::Read(const HttpRequest& request, const CacheRoute& route
     case Kind::kLog:
       return ReadLog(route);
     case Kind::kPublicKey:
-      return Text("text/plain; charset=utf-8", (route.staged ? options_.internal : options_.release).PublicKey() + "\n", "no-store");
+      return Text("text/plain; charset=utf-8",
+                  (route.staged ? options_.internal : options_.release).PublicKey() + "\n", "no-store");
     case Kind::kListing:
       return Absent();
   }
@@ -122,7 +128,8 @@ HttpResponse CacheHttp::ReadNarInfo(const CacheRoute& route) {
   return Text("text/x-nix-narinfo", nix::PrintNarInfo(info), "private, no-store");
 }
 
-HttpResponse CacheHttp::ReadNar(const HttpRequest& request, const CacheRoute& route, const Identity& identity) {
+HttpResponse CacheHttp::ReadNar(const HttpRequest& request, const CacheRoute& route,
+                                const Identity& identity) {
   const absl::StatusOr<BlobName> name = BlobName::Parse(route.name);
   if (!name.ok()) return Absent();
   // Knowing a file's hash is no right to it; who may upload asks with HEAD whether it is here.
@@ -136,15 +143,18 @@ HttpResponse CacheHttp::ReadNar(const HttpRequest& request, const CacheRoute& ro
   if (!blob.ok()) return TextResponse(503, StdView(blob.status().message()));
   HttpResponse response = FileResponse(request, std::move(blob->fd), blob->size, name->file_hash);
   response.headers.emplace_back("Content-Type", "application/x-nix-nar");
-  response.headers.emplace_back("Cache-Control", absl::StrCat(route.staged ? "private" : "public", ", max-age=31536000, immutable"));
+  response.headers.emplace_back(
+      "Cache-Control", absl::StrCat(route.staged ? "private" : "public", ", max-age=31536000, immutable"));
   return response;
 }
 
 HttpResponse CacheHttp::ReadLog(const CacheRoute& route) {
   absl::StatusOr<StoredLog> log = options_.log(absl::StrCat(AbslView(nix::kStoreDir), "/", route.name));
-  if (!log.ok()) return absl::IsNotFound(log.status()) ? Absent() : TextResponse(503, StdView(log.status().message()));
+  if (!log.ok())
+    return absl::IsNotFound(log.status()) ? Absent() : TextResponse(503, StdView(log.status().message()));
   HttpResponse response = Text("text/plain; charset=utf-8", "", "no-store");
-  if (!log->content_encoding.empty()) response.headers.emplace_back("Content-Encoding", log->content_encoding);
+  if (!log->content_encoding.empty())
+    response.headers.emplace_back("Content-Encoding", log->content_encoding);
   response.file = HttpResponse::FileRange{std::move(log->fd), 0, log->size};
   return response;
 }
@@ -152,10 +162,11 @@ HttpResponse CacheHttp::ReadLog(const CacheRoute& route) {
 HttpDecision CacheHttp::Put(const HttpRequest& request, const CacheRoute& route, const Identity& identity) {
   const bool by_worker = identity.role == Role::kWorker;
   if (!by_worker && identity.role != Role::kOperator) {
-    return TextResponse(403, absl::StrCat("uploads need a token of an operator or a worker; ", identity.name, " is a ",
-                                          AbslView(RoleName(identity.role))));
+    return TextResponse(403, absl::StrCat("uploads need a token of an operator or a worker; ", identity.name,
+                                          " is a ", AbslView(RoleName(identity.role))));
   }
-  if (route.staged || route.kind == Kind::kListing || route.kind == Kind::kLog || route.kind == Kind::kPublicKey) {
+  if (route.staged || route.kind == Kind::kListing || route.kind == Kind::kLog ||
+      route.kind == Kind::kPublicKey) {
     HttpResponse response = TextResponse(405, "this is not taken from uploads: leave it out");
     response.headers.emplace_back("Allow", "GET, HEAD");
     return response;
@@ -184,7 +195,8 @@ HttpDecision CacheHttp::PutNar(const HttpRequest& request, const CacheRoute& rou
     return TextResponse(413, absl::StrCat("the file is larger than ", options_.max_nar_file, " bytes"));
   }
   if (options_.blobs.Has(*name)) return TextResponse(201, "it is here already");
-  absl::StatusOr<std::unique_ptr<NarIntake::Upload>> upload = options_.intake.Begin(*name, *request.content_length);
+  absl::StatusOr<std::unique_ptr<NarIntake::Upload>> upload =
+      options_.intake.Begin(*name, *request.content_length);
   if (!upload.ok()) return UploadFault(upload.status(), /*late=*/false, by_worker);
   return ReceiveNar(*std::move(upload), by_worker);
 }

@@ -1,6 +1,7 @@
-// The Nix binary cache over HTTP: reading what is published, what is staged for workers, and uploads. Knows nothing of
-// matrices and gates. Rules: the protocol as Nix 2.3 to 2.35 speak it; an answer is decided from the headers alone, a late
-// one to stock Nix is never a 5xx, because old clients then retry with an empty body.
+// The Nix binary cache over HTTP: reading what is published, what is staged for workers, and uploads. Knows
+// nothing of matrices and gates. Rules: the protocol as Nix 2.3 to 2.35 speak it; an answer is decided from
+// the headers alone, a late one to stock Nix is never a 5xx, because old clients then retry with an empty
+// body.
 #ifndef HYDRANT_DAEMON_SERVE_CACHE_HTTP_H_
 #define HYDRANT_DAEMON_SERVE_CACHE_HTTP_H_
 

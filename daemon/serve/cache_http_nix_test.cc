@@ -4,8 +4,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
-#include "daemon/serve/cache_http_fixture.h"
 #include "daemon/serve/http_server.h"
+#include "daemon/serve/test_cache_http.h"
 #include "lib/base/subprocess.h"
 
 namespace hydrant {
@@ -19,7 +19,8 @@ class StockNixTest : public testing::Test {
     server_ = *HttpServer::Start({.listen = "127.0.0.1:0", .handlers = {t_.http.get()}});
     url_ = absl::StrCat("http://127.0.0.1:", server_->port());
     // c refers to b refers to a; c is a few MiB that do not compress well.
-    const Completed made = Nix({"nix-instantiate", "--store", Dir("source"), "--eval", "--read-write-mode", "--json", "--strict", "-E",
+    const Completed made = Nix({"nix-instantiate", "--store", Dir("source"), "--eval", "--read-write-mode",
+                                "--json", "--strict", "-E",
                                 R"(let a = builtins.toFile "a" "hello";
                                        b = builtins.toFile "b" "see ${a}";
                                        h = builtins.hashString "sha512";
@@ -35,26 +36,32 @@ class StockNixTest : public testing::Test {
 
   // Each call with a client cache of its own, so that it asks the server.
   Completed Nix(std::vector<std::string> argv, const std::string& config = "") {
-    const auto done = hydrant::Run({.argv = std::move(argv),
-                                    .env = {{"NIX_CONFIG", absl::StrCat("experimental-features = nix-command\nsubstituters =\n"
-                                                                        "build-users-group =\n", config)},
-                                            {"XDG_CACHE_HOME", Dir(absl::StrCat("xdg", ++calls_))},
-                                            {"HOME", t_.cache.dir.path()}},
-                                    .pipe_stdout = true, .pipe_stderr = true},
-                                   "", absl::Minutes(2));
+    const auto done = hydrant::Run(
+        {.argv = std::move(argv),
+         .env = {{"NIX_CONFIG", absl::StrCat("experimental-features = nix-command\nsubstituters =\n"
+                                             "build-users-group =\n",
+                                             config)},
+                 {"XDG_CACHE_HOME", Dir(absl::StrCat("xdg", ++calls_))},
+                 {"HOME", t_.cache.dir.path()}},
+         .pipe_stdout = true,
+         .pipe_stderr = true},
+        "", absl::Minutes(2));
     EXPECT_TRUE(done.ok()) << done.status();
     return done.ok() ? *done : Completed{};
   }
 
-  Completed CopyTo(const std::string& path, std::string_view token, const std::string& query = "?compression=zstd") {
-    (void)WriteFileAtomically(Dir("netrc"), absl::StrCat("machine 127.0.0.1 login any password ", std::string(token), "\n"), 0600);
-    return Nix({"nix", "copy", "--store", Dir("source"), "--to", url_ + query, path}, absl::StrCat("netrc-file = ", Dir("netrc"), "\n"));
+  Completed CopyTo(const std::string& path, std::string_view token,
+                   const std::string& query = "?compression=zstd") {
+    (void)WriteFileAtomically(
+        Dir("netrc"), absl::StrCat("machine 127.0.0.1 login any password ", std::string(token), "\n"), 0600);
+    return Nix({"nix", "copy", "--store", Dir("source"), "--to", url_ + query, path},
+               absl::StrCat("netrc-file = ", Dir("netrc"), "\n"));
   }
 
-  Completed CopyFrom(const std::string& path, const std::string& store, const std::string& key, const std::string& suffix = "",
-                     const std::string& config = "") {
-    return Nix({"nix", "copy", "--from", url_ + suffix, "--to", Dir(store), "--option", "require-sigs", "true", "--option",
-                "trusted-public-keys", key, path},
+  Completed CopyFrom(const std::string& path, const std::string& store, const std::string& key,
+                     const std::string& suffix = "", const std::string& config = "") {
+    return Nix({"nix", "copy", "--from", url_ + suffix, "--to", Dir(store), "--option", "require-sigs",
+                "true", "--option", "trusted-public-keys", key, path},
                config);
   }
 
@@ -118,15 +125,21 @@ TEST_F(StockNixTest, StagedIsReadByWhoHasTheTokenAndTheInternalKey) {
   const std::string key = t_.cache.internal->PublicKey();
   EXPECT_FALSE(CopyFrom(a.path(), "target", key, "/staged").status.ok());
   EXPECT_FALSE(CopyFrom(a.path(), "target", key).status.ok());
-  ASSERT_TRUE(WriteFileAtomically(Dir("netrc"), absl::StrCat("machine 127.0.0.1 login any password ", std::string(TestCacheHttp::kWorker), "\n"), 0600).ok());
-  const Completed taken = CopyFrom(a.path(), "target", key, "/staged", absl::StrCat("netrc-file = ", Dir("netrc"), "\n"));
+  ASSERT_TRUE(WriteFileAtomically(Dir("netrc"),
+                                  absl::StrCat("machine 127.0.0.1 login any password ",
+                                               std::string(TestCacheHttp::kWorker), "\n"),
+                                  0600)
+                  .ok());
+  const Completed taken =
+      CopyFrom(a.path(), "target", key, "/staged", absl::StrCat("netrc-file = ", Dir("netrc"), "\n"));
   EXPECT_TRUE(taken.status.ok()) << taken.err;
 }
 
 TEST_F(StockNixTest, ASubstituterFillsAnEmptyStore) {
   ASSERT_TRUE(CopyTo(paths_[2], TestCacheHttp::kOperator).status.ok());
-  const Completed realised = Nix({"nix-store", "--store", Dir("target"), "-r", paths_[2]},
-                                 absl::StrCat("substituters = ", url_, "\ntrusted-public-keys = ", t_.cache.release->PublicKey(), "\n"));
+  const Completed realised = Nix(
+      {"nix-store", "--store", Dir("target"), "-r", paths_[2]},
+      absl::StrCat("substituters = ", url_, "\ntrusted-public-keys = ", t_.cache.release->PublicKey(), "\n"));
   ASSERT_TRUE(realised.status.ok()) << realised.err;
   EXPECT_TRUE(FileExists(Dir("target") + paths_[0]));
 }
@@ -135,7 +148,8 @@ TEST_F(StockNixTest, ALogIsRead) {
   const Package a = MakePackage("a");
   const std::string derivation = absl::StrCat("/nix/store/", a.hash_part(), "-a.drv");
   t_.logs[derivation] = "it was built\n";
-  const auto done = hydrant::Run({.argv = {"curl", "-sf", url_ + "/log/" + std::string(derivation.substr(11))}, .pipe_stdout = true});
+  const auto done = hydrant::Run(
+      {.argv = {"curl", "-sf", url_ + "/log/" + std::string(derivation.substr(11))}, .pipe_stdout = true});
   ASSERT_TRUE(done.ok());
   EXPECT_EQ(done->out, "it was built\n");
 }

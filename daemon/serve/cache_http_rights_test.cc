@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "daemon/serve/cache_http_fixture.h"
+#include "daemon/serve/test_cache_http.h"
 
 namespace hydrant {
 namespace {
@@ -39,11 +39,15 @@ TEST_F(CacheRightsTest, AReaderMayNotUpload) {
 
 TEST_F(CacheRightsTest, AWorkerUploadsOnlyForItsLease) {
   EXPECT_EQ(t_.Put("/" + a_.info.url, a_.file, TestCacheHttp::kWorker).status, 403);
-  EXPECT_EQ(t_.Put("/" + a_.info.url, a_.file, TestCacheHttp::kWorker, TestCacheHttp::Lease(8, 3)).status, 403);
+  EXPECT_EQ(t_.Put("/" + a_.info.url, a_.file, TestCacheHttp::kWorker, TestCacheHttp::Lease(8, 3)).status,
+            403);
   const Reply fenced = t_.Put("/" + a_.info.url, a_.file, TestCacheHttp::kWorker, TestCacheHttp::Lease(7, 2));
   EXPECT_EQ(fenced.status, 409);
   EXPECT_TRUE(fenced.early);
-  EXPECT_EQ(t_.Put("/" + a_.info.url, a_.file, TestCacheHttp::kWorker, {{"Hydrant-Attempt", "x"}, {"Hydrant-Token", "3"}}).status, 403);
+  EXPECT_EQ(t_.Put("/" + a_.info.url, a_.file, TestCacheHttp::kWorker,
+                   {{"Hydrant-Attempt", "x"}, {"Hydrant-Token", "3"}})
+                .status,
+            403);
   EXPECT_EQ(t_.Upload(a_, TestCacheHttp::kWorker, TestCacheHttp::Lease()).status, 201);
   EXPECT_EQ(t_.cache.catalogue.FindPath(a_.path())->attempt, AttemptId{7});
   const Reply foreign = t_.Upload(c_, TestCacheHttp::kWorker, TestCacheHttp::Lease());
@@ -53,7 +57,8 @@ TEST_F(CacheRightsTest, AWorkerUploadsOnlyForItsLease) {
 
 TEST_F(CacheRightsTest, WhatAWorkerUploadedIsStagedAndNoReaderSeesIt) {
   ASSERT_EQ(t_.Upload(a_, TestCacheHttp::kWorker, TestCacheHttp::Lease()).status, 201);
-  for (std::string_view token : {std::string_view(), TestCacheHttp::kReader, TestCacheHttp::kWorker, TestCacheHttp::kOperator}) {
+  for (std::string_view token :
+       {std::string_view(), TestCacheHttp::kReader, TestCacheHttp::kWorker, TestCacheHttp::kOperator}) {
     EXPECT_EQ(t_.Ask("GET", Url(a_), token).status, 404);
     EXPECT_EQ(t_.Ask("GET", "/" + a_.info.url, token).status, 404);
   }
@@ -63,7 +68,8 @@ TEST_F(CacheRightsTest, WhatAWorkerUploadedIsStagedAndNoReaderSeesIt) {
 
 TEST_F(CacheRightsTest, StagedIsForWorkersAndOperators) {
   ASSERT_EQ(t_.Upload(a_, TestCacheHttp::kWorker, TestCacheHttp::Lease()).status, 201);
-  for (const std::string& path : {Url(a_), "/" + a_.info.url, std::string("/nix-cache-info"), std::string("/public-key")}) {
+  for (const std::string& path :
+       {Url(a_), "/" + a_.info.url, std::string("/nix-cache-info"), std::string("/public-key")}) {
     EXPECT_EQ(t_.Ask("GET", "/staged" + path).status, 401) << path;
     EXPECT_EQ(t_.Ask("GET", "/staged" + path, TestCacheHttp::kReader).status, 403) << path;
     EXPECT_EQ(t_.Ask("GET", "/staged" + path, TestCacheHttp::kWorker).status, 200) << path;

@@ -23,7 +23,8 @@ bool IsNarFile(std::string_view name) {
   if (!Skip(rest, ".nar")) return false;
   if (rest.empty()) return true;
   return rest.size() >= 2 && rest.size() <= 6 && rest[0] == '.' &&
-         std::all_of(rest.begin() + 1, rest.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
+         std::all_of(rest.begin() + 1, rest.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
 }
 
 }  // namespace
@@ -42,7 +43,8 @@ std::optional<CacheRoute> ParseCachePath(std::string_view path) {
   if (Skip(path, "nar/")) return IsNarFile(path) ? std::optional(found(Kind::kNar, path)) : std::nullopt;
   if (Skip(path, "log/")) {
     const auto derivation = nix::StorePath::FromBaseName(path);
-    return derivation.ok() && derivation->is_derivation() ? std::optional(found(Kind::kLog, path)) : std::nullopt;
+    return derivation.ok() && derivation->is_derivation() ? std::optional(found(Kind::kLog, path))
+                                                          : std::nullopt;
   }
   const std::string_view hash_part = path.substr(0, nix::kHashPartLength);
   if (!nix::IsHashPart(hash_part)) return std::nullopt;

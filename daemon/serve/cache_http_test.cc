@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "daemon/serve/cache_http_fixture.h"
+#include "daemon/serve/test_cache_http.h"
 #include "tests/fakes/memory_blob_store.h"
 
 namespace hydrant {
@@ -41,7 +41,8 @@ TEST_F(CacheHttpTest, AnUploadByHandIsPublishedAtOnceAndSigned) {
   const auto info = nix::ParseNarInfo(reply.body);
   ASSERT_TRUE(info.ok()) << info.status();
   ASSERT_EQ(info->signatures.size(), 1u);
-  EXPECT_TRUE(nix::PublicKey::Parse(t_.cache.release->PublicKey())->Verify(nix::Fingerprint(*info), info->signatures[0]));
+  EXPECT_TRUE(nix::PublicKey::Parse(t_.cache.release->PublicKey())
+                  ->Verify(nix::Fingerprint(*info), info->signatures[0]));
   EXPECT_EQ(t_.Ask("GET", "/" + info->url).body, b_.file);
 }
 
@@ -79,7 +80,8 @@ TEST_F(CacheHttpTest, ASecondUploadIsAnsweredBeforeItsBody) {
 }
 
 TEST_F(CacheHttpTest, TwoUploadsOfOneFileAtOnceBothSucceed) {
-  HttpRequest request{.method = "PUT", .path = "/" + a_.info.url, .content_length = static_cast<int64_t>(a_.file.size())};
+  HttpRequest request{
+      .method = "PUT", .path = "/" + a_.info.url, .content_length = static_cast<int64_t>(a_.file.size())};
   request.headers = {{"Authorization", "Bearer operator-token"}};
   auto first = std::get<std::unique_ptr<BodyReceiver>>(*t_.http->Handle(request));
   auto second = std::get<std::unique_ptr<BodyReceiver>>(*t_.http->Handle(request));
@@ -93,9 +95,16 @@ TEST_F(CacheHttpTest, TwoUploadsOfOneFileAtOnceBothSucceed) {
 TEST_F(CacheHttpTest, WithoutSpaceAnUploadIsAskedToComeAgainBeforeItsBody) {
   MemoryBlobStore full(10);
   NarIntake intake(full);
-  CacheHttp http({.catalogue = t_.cache.catalogue, .blobs = full, .intake = intake, .publisher = t_.cache.publisher,
-                  .release = *t_.cache.release, .internal = *t_.cache.internal, .authenticator = *t_.authenticator,
-                  .rights = t_.rights, .log = nullptr, .observe = nullptr});
+  CacheHttp http({.catalogue = t_.cache.catalogue,
+                  .blobs = full,
+                  .intake = intake,
+                  .publisher = t_.cache.publisher,
+                  .release = *t_.cache.release,
+                  .internal = *t_.cache.internal,
+                  .authenticator = *t_.authenticator,
+                  .rights = t_.rights,
+                  .log = nullptr,
+                  .observe = nullptr});
   HttpRequest request{.method = "PUT", .path = "/" + a_.info.url, .content_length = 1000};
   request.headers = {{"Authorization", "Bearer operator-token"}};
   EXPECT_EQ(std::get<HttpResponse>(*http.Handle(request)).status, 503);
@@ -105,7 +114,8 @@ TEST_F(CacheHttpTest, BytesThatAreNotWhatTheyClaimAre422AndLeaveNothing) {
   EXPECT_EQ(t_.Put("/" + a_.info.url, b_.file).status, 422);
   EXPECT_EQ(t_.Put("/" + a_.info.url, "").status, 422);
   const std::string no_nar = Zstd("no archive");
-  EXPECT_EQ(t_.Put(absl::StrCat("/nar/", nix::HashSha256(no_nar).ToBase32(), ".nar.zst"), no_nar).status, 422);
+  EXPECT_EQ(t_.Put(absl::StrCat("/nar/", nix::HashSha256(no_nar).ToBase32(), ".nar.zst"), no_nar).status,
+            422);
   EXPECT_EQ(t_.Put(absl::StrCat("/nar/", a_.info.file_hash->ToBase32(), ".nar.br"), a_.file).status, 422);
   EXPECT_TRUE(t_.cache.blobs->List()->empty());
 }
@@ -152,9 +162,15 @@ TEST_F(CacheHttpTest, WhatIsTooLargeIsRefusedFromItsHeaders) {
 
 TEST_F(CacheHttpTest, ACompressedNarInfoIsDecoded) {
   ASSERT_TRUE(t_.cache.PutBlob(a_).ok());
-  EXPECT_EQ(t_.Put(Url(a_), Zstd(a_.narinfo()), TestCacheHttp::kOperator, {{"Content-Encoding", "zstd"}}).status, 201);
-  EXPECT_EQ(t_.Put(Url(a_), a_.narinfo(), TestCacheHttp::kOperator, {{"Content-Encoding", "zstd"}}).status, 422);
-  EXPECT_EQ(t_.Put(Url(a_), Zstd(std::string(2 << 20, 'x')), TestCacheHttp::kOperator, {{"Content-Encoding", "zstd"}}).status, 422);
+  EXPECT_EQ(
+      t_.Put(Url(a_), Zstd(a_.narinfo()), TestCacheHttp::kOperator, {{"Content-Encoding", "zstd"}}).status,
+      201);
+  EXPECT_EQ(t_.Put(Url(a_), a_.narinfo(), TestCacheHttp::kOperator, {{"Content-Encoding", "zstd"}}).status,
+            422);
+  EXPECT_EQ(t_.Put(Url(a_), Zstd(std::string(2 << 20, 'x')), TestCacheHttp::kOperator,
+                   {{"Content-Encoding", "zstd"}})
+                .status,
+            422);
 }
 
 TEST_F(CacheHttpTest, TheCachesDescriptionCannotBeReplaced) {
@@ -165,7 +181,7 @@ TEST_F(CacheHttpTest, TheCachesDescriptionCannotBeReplaced) {
 TEST_F(CacheHttpTest, WithoutTheDatabaseStockNixGetsNoLate5xxAndAWorkerIsToldToComeAgain) {
   ASSERT_TRUE(t_.cache.PutBlob(a_).ok());
   t_.rights.outputs = {a_.path()};
-  t_.cache.store.set_away(true);
+  t_.cache.SetDatabaseAway(true);
   EXPECT_EQ(t_.Put(Url(a_), a_.narinfo()).status, 409);
   const Reply reply = t_.Put(Url(a_), a_.narinfo(), TestCacheHttp::kWorker, TestCacheHttp::Lease());
   EXPECT_EQ(reply.status, 503);
@@ -174,7 +190,7 @@ TEST_F(CacheHttpTest, WithoutTheDatabaseStockNixGetsNoLate5xxAndAWorkerIsToldToC
 
 TEST_F(CacheHttpTest, WhatIsPublishedIsReadWhileTheDatabaseIsAway) {
   ASSERT_EQ(t_.Upload(a_).status, 201);
-  t_.cache.store.set_away(true);
+  t_.cache.SetDatabaseAway(true);
   EXPECT_EQ(t_.Ask("GET", Url(a_)).status, 200);
   EXPECT_EQ(t_.Ask("GET", "/" + a_.info.url).status, 200);
 }

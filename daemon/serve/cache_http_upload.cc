@@ -19,7 +19,8 @@ constexpr size_t kMaxNarInfo = 1 << 20;  // bytes, encoded and decoded
 
 class NarReceiver final : public BodyReceiver {
  public:
-  NarReceiver(std::unique_ptr<NarIntake::Upload> upload, bool by_worker) : upload_(std::move(upload)), by_worker_(by_worker) {}
+  NarReceiver(std::unique_ptr<NarIntake::Upload> upload, bool by_worker)
+      : upload_(std::move(upload)), by_worker_(by_worker) {}
   void Write(std::string_view bytes) override {
     if (!status_.ok()) return;
     status_ = upload_->Write(bytes);
@@ -27,7 +28,8 @@ class NarReceiver final : public BodyReceiver {
   }
   HttpResponse Finish() override {
     if (status_.ok()) status_ = upload_->Finish().status();
-    return status_.ok() ? TextResponse(201, "verified and kept") : UploadFault(status_, /*late=*/true, by_worker_);
+    return status_.ok() ? TextResponse(201, "verified and kept")
+                        : UploadFault(status_, /*late=*/true, by_worker_);
   }
 
  private:
@@ -54,7 +56,8 @@ class SmallBody : public BodyReceiver {
 class BoundedText final : public Sink {
  public:
   absl::Status Write(std::string_view bytes) override {
-    if (text.size() + bytes.size() > kMaxNarInfo) return absl::InvalidArgumentError("the narinfo decodes to more than 1 MiB");
+    if (text.size() + bytes.size() > kMaxNarInfo)
+      return absl::InvalidArgumentError("the narinfo decodes to more than 1 MiB");
     text += bytes;
     return absl::OkStatus();
   }
@@ -85,10 +88,12 @@ class NarInfoReceiver final : public SmallBody {
     if (!text.ok()) return absl::InvalidArgumentError(text.status().message());
     HYDRANT_ASSIGN_OR_RETURN(const nix::NarInfo info, nix::ParseNarInfo(*text));
     if (info.store_path.hash_part() != upload_.hash_part) {
-      return absl::InvalidArgumentError(absl::StrCat("the narinfo is of ", info.store_path.path(), ", not of ", upload_.hash_part));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the narinfo is of ", info.store_path.path(), ", not of ", upload_.hash_part));
     }
     if (!upload_.lease) return upload_.publisher.PublishByHand(info);
-    HYDRANT_RETURN_IF_ERROR(upload_.rights.MayUpload(upload_.lease->attempt, upload_.lease->token, info.store_path.path()));
+    HYDRANT_RETURN_IF_ERROR(
+        upload_.rights.MayUpload(upload_.lease->attempt, upload_.lease->token, info.store_path.path()));
     return upload_.publisher.Stage(info, upload_.lease->attempt);
   }
   const NarInfoUpload upload_;
@@ -114,9 +119,11 @@ std::optional<int64_t> PositiveHeader(const HttpRequest& request, std::string_vi
 }  // namespace
 
 absl::StatusOr<UploadLease> LeaseOf(const HttpRequest& request) {
-  const auto attempt = PositiveHeader(request, "Hydrant-Attempt"), token = PositiveHeader(request, "Hydrant-Token");
+  const auto attempt = PositiveHeader(request, "Hydrant-Attempt"),
+             token = PositiveHeader(request, "Hydrant-Token");
   if (!attempt || !token) {
-    return absl::PermissionDeniedError("a worker uploads for a lease: the headers Hydrant-Attempt and Hydrant-Token must name it");
+    return absl::PermissionDeniedError(
+        "a worker uploads for a lease: the headers Hydrant-Attempt and Hydrant-Token must name it");
   }
   return UploadLease{AttemptId{*attempt}, LeaseToken{*token}};
 }
@@ -137,7 +144,8 @@ HttpResponse UploadFault(const absl::Status& status, bool late, bool by_worker) 
       break;
   }
   Log(LogLevel::kError, "upload failed", {{"error", status.ToString()}});
-  if (late && !by_worker) return TextResponse(409, absl::StrCat("not kept, send it again later: ", AbslView(message)));
+  if (late && !by_worker)
+    return TextResponse(409, absl::StrCat("not kept, send it again later: ", AbslView(message)));
   HttpResponse response = TextResponse(503, message);
   response.headers.emplace_back("Retry-After", "5");
   return response;

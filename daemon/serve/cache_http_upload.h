@@ -24,8 +24,8 @@ struct UploadLease {
 // The headers Hydrant-Attempt and Hydrant-Token. PermissionDenied when one is absent or no positive number.
 absl::StatusOr<UploadLease> LeaseOf(const HttpRequest& request);
 
-// The answer to a failed upload. `late`: after the body was read; then a fault of ours is a 409 for stock Nix, and 503 with
-// Retry-After for our worker, which sends the body again.
+// The answer to a failed upload. `late`: after the body was read; then a fault of ours is a 409 for stock
+// Nix, and 503 with Retry-After for our worker, which sends the body again.
 HttpResponse UploadFault(const absl::Status& status, bool late, bool by_worker);
 
 std::unique_ptr<BodyReceiver> ReceiveNar(std::unique_ptr<NarIntake::Upload> upload, bool by_worker);

@@ -14,14 +14,14 @@ hydrant_test(daemon_serve_http_test
   LABEL cache
   SOURCES cache_http_route_test.cc cache_http_test.cc http_message_test.cc http_range_test.cc http_server_test.cc
     http_upload_test.cc
-  LINK hydrant_daemon_serve_http)
+  LINK hydrant_daemon_serve_http hydrant_tests_memory_store)
 
 hydrant_test(daemon_serve_security_test
   LABEL security
   SOURCES authenticator_test.cc cache_http_rights_test.cc
-  LINK hydrant_daemon_serve_http)
+  LINK hydrant_daemon_serve_http hydrant_tests_memory_store)
 
 hydrant_test(daemon_serve_nix_test
   LABEL cache TIMEOUT 300
   SOURCES cache_http_nix_test.cc
-  LINK hydrant_daemon_serve_http)
+  LINK hydrant_daemon_serve_http hydrant_tests_memory_store)

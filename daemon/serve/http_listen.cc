@@ -20,8 +20,8 @@ struct Address {
 
 absl::StatusOr<Address> ParseAddress(const std::string& text) {
   const auto bad = [&] {
-    return absl::InvalidArgumentError(
-        absl::StrCat("listen address \"", text, "\": expected ADDRESS:PORT, like 127.0.0.1:8580 or [::1]:8580"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "listen address \"", text, "\": expected ADDRESS:PORT, like 127.0.0.1:8580 or [::1]:8580"));
   };
   const size_t colon = text.rfind(':');
   if (colon == text.npos) return bad();

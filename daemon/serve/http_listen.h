@@ -11,8 +11,8 @@
 
 namespace hydrant {
 
-// `address`: "127.0.0.1:8580", "[::1]:8580", "0.0.0.0:0" (port 0: any free one). InvalidArgument when it is none of these,
-// AlreadyExists when the port is taken; both name the address.
+// `address`: "127.0.0.1:8580", "[::1]:8580", "0.0.0.0:0" (port 0: any free one). InvalidArgument when it is
+// none of these, AlreadyExists when the port is taken; both name the address.
 absl::StatusOr<UniqueFd> ListenOn(const std::string& address);
 absl::StatusOr<int> PortOf(int fd);
 bool IsLoopback(const sockaddr* address);

@@ -32,7 +32,8 @@ HttpResponse TextResponse(int status, std::string_view text) {
 }
 
 absl::StatusOr<std::pair<std::string, std::string>> SplitTarget(std::string_view target) {
-  if (target.empty() || target[0] != '/') return absl::InvalidArgumentError("the request's target is not a path");
+  if (target.empty() || target[0] != '/')
+    return absl::InvalidArgumentError("the request's target is not a path");
   const size_t mark = target.find('?');
   const std::string_view raw = target.substr(0, mark);
   std::string path;
@@ -43,7 +44,8 @@ absl::StatusOr<std::pair<std::string, std::string>> SplitTarget(std::string_view
     }
     const int high = i + 1 < raw.size() ? HexDigit(raw[i + 1]) : -1;
     const int low = i + 2 < raw.size() ? HexDigit(raw[i + 2]) : -1;
-    if (high < 0 || low < 0) return absl::InvalidArgumentError("a % in the path is not followed by two hex digits");
+    if (high < 0 || low < 0)
+      return absl::InvalidArgumentError("a % in the path is not followed by two hex digits");
     if (high == 0 && low == 0) return absl::InvalidArgumentError("the path has a NUL in it");
     path += static_cast<char>(high * 16 + low);
     i += 2;

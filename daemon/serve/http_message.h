@@ -45,12 +45,13 @@ struct HttpResponse {
 // "text" and a line break, as text/plain.
 HttpResponse TextResponse(int status, std::string_view text);
 
-// Takes the body of one request, block by block, in one thread at a time, and may block. Destroyed without Finish when the
-// client went away: then nothing must remain of it.
+// Takes the body of one request, block by block, in one thread at a time, and may block. Destroyed without
+// Finish when the client went away: then nothing must remain of it.
 class BodyReceiver {
  public:
   virtual ~BodyReceiver() = default;
-  // After a fault of the body or of ours the receiver keeps it and Finish tells it; the rest of the body is still read.
+  // After a fault of the body or of ours the receiver keeps it and Finish tells it; the rest of the body is
+  // still read.
   virtual void Write(std::string_view bytes) = 0;
   // Once, after the last byte of a complete body.
   virtual HttpResponse Finish() = 0;
@@ -62,11 +63,13 @@ using HttpDecision = std::variant<HttpResponse, std::unique_ptr<BodyReceiver>>;
 class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
-  // nullopt: not a path of this handler. Must not block: it runs in a thread that serves many connections. Any thread.
+  // nullopt: not a path of this handler. Must not block: it runs in a thread that serves many connections.
+  // Any thread.
   virtual std::optional<HttpDecision> Handle(const HttpRequest& request) = 0;
 };
 
-// The path of a request target as sent, percent-decoded once, and its query. InvalidArgument: bad escape, NUL, or not a path.
+// The path of a request target as sent, percent-decoded once, and its query. InvalidArgument: bad escape,
+// NUL, or not a path.
 absl::StatusOr<std::pair<std::string, std::string>> SplitTarget(std::string_view target);
 
 }  // namespace hydrant

@@ -14,21 +14,23 @@ TEST(SplitTargetTest, PathAndQuery) {
 }
 
 TEST(SplitTargetTest, WhatIsNoPathIsRefused) {
-  for (const char* bad : {"", "*", "http://x/", "/a%", "/a%2", "/a%zz", "/a%00b"}) EXPECT_FALSE(SplitTarget(bad).ok()) << bad;
+  for (const char* bad : {"", "*", "http://x/", "/a%", "/a%2", "/a%zz", "/a%00b"})
+    EXPECT_FALSE(SplitTarget(bad).ok()) << bad;
 }
 
 TEST(HttpTokenTest, BearerAndBasicPasswordAreTokens) {
   const auto token = [](const char* header) { return TokenOf({.headers = {{"authorization", header}}}); };
   EXPECT_EQ(token("Bearer abc"), "abc");
   EXPECT_EQ(token("bearer  abc "), "abc");
-  EXPECT_EQ(token("Basic dXNlcjphYmM="), "abc");       // user:abc
-  EXPECT_EQ(token("Basic dXNlcjphOmI="), "a:b");        // user:a:b
+  EXPECT_EQ(token("Basic dXNlcjphYmM="), "abc");  // user:abc
+  EXPECT_EQ(token("Basic dXNlcjphOmI="), "a:b");  // user:a:b
   EXPECT_EQ(TokenOf({}), std::nullopt);
 }
 
 TEST(HttpTokenTest, WhatCannotBeReadIsATokenThatNobodyHas) {
   const auto token = [](const char* header) { return TokenOf({.headers = {{"Authorization", header}}}); };
-  for (const char* bad : {"", "abc", "Basic !!", "Basic dXNlcg==", "Digest x"}) EXPECT_EQ(token(bad), "") << bad;
+  for (const char* bad : {"", "abc", "Basic !!", "Basic dXNlcg==", "Digest x"})
+    EXPECT_EQ(token(bad), "") << bad;
 }
 
 }  // namespace

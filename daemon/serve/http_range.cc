@@ -12,7 +12,8 @@ namespace {
 
 std::optional<int64_t> Digits(std::string_view text) {
   int64_t value = 0;
-  const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const bool digits =
+      !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (!digits || !absl::SimpleAtoi(AbslView(text), &value)) return std::nullopt;
   return value;
 }
@@ -50,7 +51,8 @@ HttpResponse FileResponse(const HttpRequest& request, UniqueFd fd, int64_t size,
   }
   const auto header = request.Header("Range");
   const auto if_range = request.Header("If-Range");
-  const ParsedRange parsed = header && (!if_range || if_range == quoted) ? ParseRange(*header, size) : ParsedRange();
+  const ParsedRange parsed =
+      header && (!if_range || if_range == quoted) ? ParseRange(*header, size) : ParsedRange();
   if (parsed.kind == RangeKind::kUnsatisfiable) {
     response.status = 416;
     response.headers.emplace_back("Content-Range", absl::StrCat("bytes */", size));
@@ -60,8 +62,8 @@ HttpResponse FileResponse(const HttpRequest& request, UniqueFd fd, int64_t size,
   if (parsed.kind == RangeKind::kPart) {
     range = parsed.range;
     response.status = 206;
-    response.headers.emplace_back("Content-Range",
-                                  absl::StrCat("bytes ", range.first, "-", range.first + range.length - 1, "/", size));
+    response.headers.emplace_back(
+        "Content-Range", absl::StrCat("bytes ", range.first, "-", range.first + range.length - 1, "/", size));
   }
   response.file = HttpResponse::FileRange{std::move(fd), range.first, range.length};
   return response;

@@ -21,7 +21,8 @@ struct ParsedRange {
   ByteRange range;
 };
 
-// Of a file of `size` bytes. What is not one well-formed range of bytes (several, another unit) means the whole, as RFC 9110 has it.
+// Of a file of `size` bytes. What is not one well-formed range of bytes (several, another unit) means the
+// whole, as RFC 9110 has it.
 ParsedRange ParseRange(std::string_view header, int64_t size);
 
 // 200, 206, 304 or 416 for a file that never changes under `etag` (without quotes).

@@ -21,8 +21,8 @@
 namespace hydrant {
 namespace {
 
-// A body that came without "Expect: 100-continue" is on the wire already: up to this size it is read and dropped before an
-// early answer, so that the client is not reset while it writes.
+// A body that came without "Expect: 100-continue" is on the wire already: up to this size it is read and
+// dropped before an early answer, so that the client is not reset while it writes.
 constexpr int64_t kDrain = 1 << 20;
 // Slower bodies are cut off: bytes within one window.
 constexpr int64_t kLeastBytesPerWindow = 60 << 10;
@@ -50,7 +50,8 @@ struct Exchange {
 };
 
 MHD_Result AddHeader(void* headers, MHD_ValueKind, const char* key, const char* value) {
-  static_cast<std::vector<std::pair<std::string, std::string>>*>(headers)->emplace_back(key, value == nullptr ? "" : value);
+  static_cast<std::vector<std::pair<std::string, std::string>>*>(headers)->emplace_back(
+      key, value == nullptr ? "" : value);
   return MHD_YES;
 }
 
@@ -61,7 +62,8 @@ HttpRequest ReadRequest(MHD_Connection* connection, const char* method) {
   const MHD_ConnectionInfo* peer = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   request.loopback = peer != nullptr && IsLoopback(peer->client_addr);
   int64_t length = 0;
-  if (const auto text = request.Header("Content-Length"); text && absl::SimpleAtoi(AbslView(*text), &length)) {
+  if (const auto text = request.Header("Content-Length");
+      text && absl::SimpleAtoi(AbslView(*text), &length)) {
     request.content_length = length;
   }
   const bool chunked = request.Header("Transfer-Encoding").has_value();
@@ -117,8 +119,8 @@ class HttpServer::Impl {
 
  private:
   static void* OnTarget(void*, const char* target, MHD_Connection*) { return new Exchange(target); }
-  static MHD_Result OnRequest(void* self, MHD_Connection* connection, const char* url, const char* method, const char* version,
-                              const char* data, size_t* size, void** state);
+  static MHD_Result OnRequest(void* self, MHD_Connection* connection, const char* url, const char* method,
+                              const char* version, const char* data, size_t* size, void** state);
   static void OnCompleted(void* self, MHD_Connection*, void** state, MHD_RequestTerminationCode);
 
   HttpDecision Decide(const HttpRequest& request);
@@ -143,14 +145,15 @@ absl::Status HttpServer::Impl::Start() {
   HYDRANT_ASSIGN_OR_RETURN(port_, PortOf(listener.get()));
   RaiseFileLimit();
   daemon_ = MHD_start_daemon(
-      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, nullptr, nullptr, &OnRequest, this,
-      MHD_OPTION_EXTERNAL_LOGGER, &LogLibrary, nullptr, MHD_OPTION_LISTEN_SOCKET, listener.get(),
-      MHD_OPTION_THREAD_POOL_SIZE, static_cast<unsigned>(options_.threads), MHD_OPTION_CONNECTION_LIMIT,
-      static_cast<unsigned>(options_.max_connections), MHD_OPTION_CONNECTION_TIMEOUT,
-      static_cast<unsigned>(absl::ToInt64Seconds(options_.idle_timeout)), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-      kConnectionMemory, MHD_OPTION_URI_LOG_CALLBACK, &OnTarget, this, MHD_OPTION_NOTIFY_COMPLETED, &OnCompleted, this,
-      MHD_OPTION_END);
-  if (daemon_ == nullptr) return absl::InternalError(absl::StrCat("start the HTTP server on ", options_.listen));
+      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, nullptr, nullptr,
+      &OnRequest, this, MHD_OPTION_EXTERNAL_LOGGER, &LogLibrary, nullptr, MHD_OPTION_LISTEN_SOCKET,
+      listener.get(), MHD_OPTION_THREAD_POOL_SIZE, static_cast<unsigned>(options_.threads),
+      MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(options_.max_connections),
+      MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(absl::ToInt64Seconds(options_.idle_timeout)),
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, MHD_OPTION_URI_LOG_CALLBACK, &OnTarget, this,
+      MHD_OPTION_NOTIFY_COMPLETED, &OnCompleted, this, MHD_OPTION_END);
+  if (daemon_ == nullptr)
+    return absl::InternalError(absl::StrCat("start the HTTP server on ", options_.listen));
   listener.Release();
   return absl::OkStatus();
 }
@@ -193,7 +196,8 @@ MHD_Result HttpServer::Impl::Begin(Exchange& exchange, MHD_Connection* connectio
   std::unique_ptr<BodyReceiver> receiver;
   if (auto* response = std::get_if<HttpResponse>(&decision)) {
     const bool expects = request.Header("Expect").has_value();
-    const bool drain = request.has_body && !expects && request.content_length && *request.content_length <= kDrain;
+    const bool drain =
+        request.has_body && !expects && request.content_length && *request.content_length <= kDrain;
     if (!drain) return Queue(connection, std::move(*response));
     receiver = std::make_unique<Drop>(std::move(*response));
   } else {
@@ -212,7 +216,8 @@ MHD_Result HttpServer::Impl::Begin(Exchange& exchange, MHD_Connection* connectio
   return MHD_YES;
 }
 
-MHD_Result HttpServer::Impl::Continue(Exchange& exchange, MHD_Connection* connection, const char* data, size_t* size) {
+MHD_Result HttpServer::Impl::Continue(Exchange& exchange, MHD_Connection* connection, const char* data,
+                                      size_t* size) {
   if (exchange.upload == nullptr || exchange.upload->cancelled()) return MHD_NO;
   if (*size > 0) {
     const size_t taken = exchange.upload->Feed({data, *size});
@@ -246,11 +251,13 @@ void HttpServer::Impl::Forget(const std::shared_ptr<UploadStream>& upload) {
   if (uploads_.empty()) fewer_.NotifyAll();
 }
 
-MHD_Result HttpServer::Impl::OnRequest(void* self, MHD_Connection* connection, const char*, const char* method, const char*,
-                                       const char* data, size_t* size, void** state) {
+MHD_Result HttpServer::Impl::OnRequest(void* self, MHD_Connection* connection, const char*,
+                                       const char* method, const char*, const char* data, size_t* size,
+                                       void** state) {
   auto& exchange = *static_cast<Exchange*>(*state);
   auto& impl = *static_cast<Impl*>(self);
-  // An answer to the first call, which has headers only, closes the connection: without a body the second call is in time.
+  // An answer to the first call, which has headers only, closes the connection: without a body the second
+  // call is in time.
   if (!std::exchange(exchange.seen, true) && !AnnouncesBody(connection)) return MHD_YES;
   if (!exchange.decided) return impl.Begin(exchange, connection, method);
   return impl.Continue(exchange, connection, data, size);

@@ -1,5 +1,5 @@
-// The HTTP/1.1 server: connections, phases and limits; what is answered is its handlers' business. On libmicrohttpd, which
-// no other file includes. Why so: daemon/decisions/2026-12-01-http-server.md.
+// The HTTP/1.1 server: connections, phases and limits; what is answered is its handlers' business. On
+// libmicrohttpd, which no other file includes. Why so: daemon/decisions/2026-12-01-http-server.md.
 #ifndef HYDRANT_DAEMON_SERVE_HTTP_SERVER_H_
 #define HYDRANT_DAEMON_SERVE_HTTP_SERVER_H_
 
@@ -16,16 +16,17 @@ namespace hydrant {
 class HttpServer {
  public:
   struct Options {
-    std::string listen;                   // "0.0.0.0:8580"; port 0: any free one
-    std::vector<HttpHandler*> handlers;   // asked in this order; nobody: 404
-    int threads = 2;                      // that serve connections and never block
-    int upload_threads = 4;               // that run body receivers
+    std::string listen;                  // "0.0.0.0:8580"; port 0: any free one
+    std::vector<HttpHandler*> handlers;  // asked in this order; nobody: 404
+    int threads = 2;                     // that serve connections and never block
+    int upload_threads = 4;              // that run body receivers
     int max_connections = 4000;
-    int max_uploads = 200;                // more get an early 503
+    int max_uploads = 200;  // more get an early 503
     absl::Duration idle_timeout = absl::Seconds(60);
   };
 
-  // InvalidArgument, AlreadyExists (port in use) or Internal; each names the address. Raises the soft limit of open files.
+  // InvalidArgument, AlreadyExists (port in use) or Internal; each names the address. Raises the soft limit
+  // of open files.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(Options options);
   ~HttpServer();  // Stop without grace
 

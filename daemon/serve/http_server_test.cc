@@ -32,7 +32,9 @@ class Client {
     const timeval timeout = {.tv_sec = 20, .tv_usec = 0};
     setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
   }
-  void Send(std::string_view text) { EXPECT_EQ(send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size())); }
+  void Send(std::string_view text) {
+    EXPECT_EQ(send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+  }
   // Up to and with `end`, or to the end of the connection.
   std::string Until(std::string_view end) {
     size_t found = rest_.find(end), searched = 0;
@@ -63,7 +65,8 @@ class Situations final : public HttpHandler {
  public:
   std::optional<HttpDecision> Handle(const HttpRequest& request) override {
     if (request.path.starts_with("/code/")) return TextResponse(std::stoi(request.path.substr(6)), "early");
-    if (request.path == "/echo" || request.path == "/gate") return std::make_unique<Echo>(*this, request.path == "/gate");
+    if (request.path == "/echo" || request.path == "/gate")
+      return std::make_unique<Echo>(*this, request.path == "/gate");
     if (request.path == "/peer") return TextResponse(200, request.loopback ? "loopback" : "remote");
     return std::nullopt;
   }
@@ -115,14 +118,16 @@ class Situations final : public HttpHandler {
   };
   Mutex mu_;
   CondVar changed_;
-  bool open_ ABSL_GUARDED_BY(mu_) = false, bytes_came_ ABSL_GUARDED_BY(mu_) = false, finishing_ ABSL_GUARDED_BY(mu_) = false;
+  bool open_ ABSL_GUARDED_BY(mu_) = false, bytes_came_ ABSL_GUARDED_BY(mu_) = false,
+             finishing_ ABSL_GUARDED_BY(mu_) = false;
   int gone_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 class HttpServerTest : public testing::Test {
  protected:
   HttpServerTest() {
-    server_ = *HttpServer::Start({.listen = "127.0.0.1:0", .handlers = {&health_, &situations_}, .max_uploads = 2});
+    server_ =
+        *HttpServer::Start({.listen = "127.0.0.1:0", .handlers = {&health_, &situations_}, .max_uploads = 2});
   }
   std::string Head(const std::string& method, const std::string& path, size_t length, bool expect = false) {
     return absl::StrCat(method, " ", path, " HTTP/1.1\r\nHost: x\r\nContent-Length: ", length, "\r\n",

@@ -1,4 +1,5 @@
-// The token in an Authorization header: "Bearer TOKEN", or "Basic" whose password is the token and whose user name is any.
+// The token in an Authorization header: "Bearer TOKEN", or "Basic" whose password is the token and whose user
+// name is any.
 #ifndef HYDRANT_DAEMON_SERVE_HTTP_TOKEN_H_
 #define HYDRANT_DAEMON_SERVE_HTTP_TOKEN_H_
 

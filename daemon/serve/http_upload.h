@@ -1,5 +1,5 @@
-// A body on its way from a connection to its receiver: a bounded ring between the connection's thread, which never waits,
-// and a pool of threads that may. Knows no HTTP and no library.
+// A body on its way from a connection to its receiver: a bounded ring between the connection's thread, which
+// never waits, and a pool of threads that may. Knows no HTTP and no library.
 #ifndef HYDRANT_DAEMON_SERVE_HTTP_UPLOAD_H_
 #define HYDRANT_DAEMON_SERVE_HTTP_UPLOAD_H_
 
@@ -20,7 +20,8 @@ namespace hydrant {
 
 class UploadStream;
 
-// The threads that run receivers. An upload is run by one of them at a time, and gives way to the others after 4 MiB.
+// The threads that run receivers. An upload is run by one of them at a time, and gives way to the others
+// after 4 MiB.
 class UploadPool {
  public:
   explicit UploadPool(int threads);
@@ -42,16 +43,21 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
  public:
   static constexpr size_t kRing = 512 << 10;  // bytes held between the two threads
 
-  // `suspend` is called by the connection's thread when it has to wait, `resume` once for each of those, by the pool.
+  // `suspend` is called by the connection's thread when it has to wait, `resume` once for each of those, by
+  // the pool.
   UploadStream(UploadPool& pool, std::unique_ptr<BodyReceiver> receiver, std::function<void()> suspend,
                std::function<void()> resume)
-      : pool_(pool), suspend_(std::move(suspend)), resume_(std::move(resume)), receiver_(std::move(receiver)) {}
+      : pool_(pool),
+        suspend_(std::move(suspend)),
+        resume_(std::move(resume)),
+        receiver_(std::move(receiver)) {}
 
   // How many of `bytes` were taken; suspended when not all.
   size_t Feed(std::string_view bytes);
   // After the last byte: the response, or nullopt and suspended until it is there.
   std::optional<HttpResponse> End();
-  // The connection is gone or must go: the receiver is destroyed without Finish. Resumes a suspended connection.
+  // The connection is gone or must go: the receiver is destroyed without Finish. Resumes a suspended
+  // connection.
   void Cancel();
   bool cancelled() const;
 
@@ -69,9 +75,9 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
   mutable Mutex mu_;
   std::unique_ptr<BodyReceiver> receiver_;  // of the running thread; else guarded by mu_
   std::deque<std::string> blocks_ ABSL_GUARDED_BY(mu_);
-  size_t held_ ABSL_GUARDED_BY(mu_) = 0;  // bytes in blocks_ and in the block that is being written
-  bool running_ ABSL_GUARDED_BY(mu_) = false;    // scheduled, or in Run
-  bool waiting_ ABSL_GUARDED_BY(mu_) = false;    // the connection is suspended
+  size_t held_ ABSL_GUARDED_BY(mu_) = 0;       // bytes in blocks_ and in the block that is being written
+  bool running_ ABSL_GUARDED_BY(mu_) = false;  // scheduled, or in Run
+  bool waiting_ ABSL_GUARDED_BY(mu_) = false;  // the connection is suspended
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   bool cancelled_ ABSL_GUARDED_BY(mu_) = false;
   std::optional<HttpResponse> response_ ABSL_GUARDED_BY(mu_);

@@ -23,18 +23,22 @@ std::string NewToken() {
 absl::Status AddToken(const std::string& path, std::string_view name, Role role, std::string_view token) {
   const auto blank = [](char c) { return absl::ascii_isspace(c) || absl::ascii_iscntrl(c) || c == '#'; };
   if (name.empty() || std::any_of(name.begin(), name.end(), blank)) {
-    return absl::InvalidArgumentError(absl::StrCat("token name \"", AbslView(name), "\": expected a word without blanks or #"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("token name \"", AbslView(name), "\": expected a word without blanks or #"));
   }
   std::string text;
   if (FileExists(path)) {
     HYDRANT_ASSIGN_OR_RETURN(text, ReadFile(path));
     HYDRANT_ASSIGN_OR_RETURN(const std::vector<TokenEntry> entries, ParseTokens(text, path));
-    if (std::any_of(entries.begin(), entries.end(), [&](const TokenEntry& entry) { return entry.name == name; })) {
-      return absl::AlreadyExistsError(absl::StrCat(path, " has a token named \"", AbslView(name), "\" already"));
+    if (std::any_of(entries.begin(), entries.end(),
+                    [&](const TokenEntry& entry) { return entry.name == name; })) {
+      return absl::AlreadyExistsError(
+          absl::StrCat(path, " has a token named \"", AbslView(name), "\" already"));
     }
     if (!text.empty() && text.back() != '\n') text += '\n';
   }
-  absl::StrAppend(&text, AbslView(name), " ", AbslView(RoleName(role)), " ", nix::HashSha256(token).ToBase16(), "\n");
+  absl::StrAppend(&text, AbslView(name), " ", AbslView(RoleName(role)), " ",
+                  nix::HashSha256(token).ToBase16(), "\n");
   return WriteFileAtomically(path, text, 0600);
 }
 

@@ -13,8 +13,8 @@ namespace hydrant {
 class UploadRights {
  public:
   virtual ~UploadRights() = default;
-  // `store_path`: what a narinfo is about, which must be an output of the attempt's derivation; empty: a NAR, any live lease will do.
-  // PermissionDenied, or Aborted when the token is not current. Any thread.
+  // `store_path`: what a narinfo is about, which must be an output of the attempt's derivation; empty: a NAR,
+  // any live lease will do. PermissionDenied, or Aborted when the token is not current. Any thread.
   virtual absl::Status MayUpload(AttemptId attempt, LeaseToken token, std::string_view store_path) = 0;
 };
 

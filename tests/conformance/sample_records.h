@@ -11,8 +11,8 @@ namespace hydrant {
 
 inline absl::Time At(int seconds) { return absl::FromUnixSeconds(1'800'000'000 + seconds); }
 
-// Evaluation 1 of matrix "demo", evaluating; steps a (running, attempt 1 with token 1 on worker w1), b (blocked) and c
-// (succeeded); check k (wanted); path p staged; channel demo-stable at evaluation 1.
+// Evaluation 1 of matrix "demo", evaluating; steps a (running, attempt 1 with token 1 on worker w1), b
+// (blocked) and c (succeeded); check k (wanted); path p staged; channel demo-stable at evaluation 1.
 struct SampleFarm {
   SampleFarm();
   Batch batch;

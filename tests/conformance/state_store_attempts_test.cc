@@ -10,9 +10,17 @@ using testing::SizeIs;
 TYPED_TEST_SUITE(StateStoreTest, StateStores, HarnessName);
 
 EndAttempt Success(AttemptId attempt, LeaseToken token) {
-  return {attempt, token, "released",
-          {.outcome = "succeeded", .message = "", .fetching = absl::Seconds(1), .building = absl::Milliseconds(2500),
-           .pushing = absl::Microseconds(7), .cpu = absl::Hours(30), .max_memory_bytes = int64_t{1} << 40, .log_bytes = 12,
+  return {attempt,
+          token,
+          "released",
+          {.outcome = "succeeded",
+           .message = "",
+           .fetching = absl::Seconds(1),
+           .building = absl::Milliseconds(2500),
+           .pushing = absl::Microseconds(7),
+           .cpu = absl::Hours(30),
+           .max_memory_bytes = int64_t{1} << 40,
+           .log_bytes = 12,
            .ended_at = At(80)}};
 }
 
@@ -45,7 +53,10 @@ TYPED_TEST(StateStoreTest, TheNewestAttemptsOfAStepComeFirst) {
   this->Record(this->farm_.batch);
   Lease lease = this->farm_.lease;
   for (int i = 2; i <= 4; ++i) {
-    this->Record({EndAttempt{lease.attempt, lease.token, "expired", {.outcome = "lost", .cause = Cause::kLost, .ended_at = At(i)}}});
+    this->Record({EndAttempt{lease.attempt,
+                             lease.token,
+                             "expired",
+                             {.outcome = "lost", .cause = Cause::kLost, .ended_at = At(i)}}});
     lease.attempt = {i};
     lease.token = {i};
     this->Record({GrantLease{lease}});
@@ -66,7 +77,9 @@ TYPED_TEST(StateStoreTest, AttemptsAreCountedByOutcomeAndCause) {
     lease.attempt = {i};
     lease.token = {i};
     const Cause cause = i == 4 ? Cause::kTimeout : Cause::kBuilderFailed;
-    this->Record({GrantLease{lease}, EndAttempt{{i}, {i}, "released", {.outcome = "failed", .cause = cause, .ended_at = At(i)}}});
+    this->Record(
+        {GrantLease{lease},
+         EndAttempt{{i}, {i}, "released", {.outcome = "failed", .cause = cause, .ended_at = At(i)}}});
   }
   const auto counted = this->store_->CountAttempts();
   ASSERT_TRUE(counted.ok()) << counted.status();

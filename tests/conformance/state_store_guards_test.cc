@@ -1,7 +1,7 @@
 // What a store refuses, and that a refused batch leaves nothing behind.
-#include "tests/conformance/state_store_harness.h"
-
 #include <functional>
+
+#include "tests/conformance/state_store_harness.h"
 
 namespace hydrant {
 namespace {
@@ -25,21 +25,30 @@ T With(T record, const std::function<void(T&)>& edit) {
 
 std::vector<Refusal> EvaluationRefusals(const SampleFarm& farm) {
   const EvaluationRecord next = With<EvaluationRecord>(farm.evaluation, [](auto& e) { e.id = {2}; });
-  const auto variant = [&](const std::function<void(VariantRecord&)>& edit) { return SaveVariants{{With(farm.good, edit)}}; };
+  const auto variant = [&](const std::function<void(VariantRecord&)>& edit) {
+    return SaveVariants{{With(farm.good, edit)}};
+  };
   return {
       {"a number twice", CreateEvaluation{farm.evaluation}, "create_evaluation 1"},
-      {"no such matrix", CreateEvaluation{With<EvaluationRecord>(next, [](auto& e) { e.matrix = "x"; })}, "create_evaluation"},
-      {"no such text", CreateEvaluation{With<EvaluationRecord>(next, [](auto& e) { e.digest = "x"; })}, "create_evaluation"},
+      {"no such matrix", CreateEvaluation{With<EvaluationRecord>(next, [](auto& e) { e.matrix = "x"; })},
+       "create_evaluation"},
+      {"no such text", CreateEvaluation{With<EvaluationRecord>(next, [](auto& e) { e.digest = "x"; })},
+       "create_evaluation"},
       {"final at no time",
-       CreateEvaluation{With<EvaluationRecord>(next, [](auto& e) { e.state = EvaluationState::kFailed; })}, "create_evaluation"},
-      {"from another state", MoveEvaluation{{1}, EvaluationState::kRequested, EvaluationState::kEvaluating, "", ""},
+       CreateEvaluation{With<EvaluationRecord>(next, [](auto& e) { e.state = EvaluationState::kFailed; })},
+       "create_evaluation"},
+      {"from another state",
+       MoveEvaluation{{1}, EvaluationState::kRequested, EvaluationState::kEvaluating, "", ""},
        "move_evaluation 1: is not requested"},
-      {"no such evaluation", MoveEvaluation{{5}, EvaluationState::kRequested, EvaluationState::kEvaluating, "", ""},
+      {"no such evaluation",
+       MoveEvaluation{{5}, EvaluationState::kRequested, EvaluationState::kEvaluating, "", ""},
        "move_evaluation 5"},
-      {"settled at no time", MoveEvaluation{{1}, EvaluationState::kEvaluating, EvaluationState::kSettled, "", ""},
+      {"settled at no time",
+       MoveEvaluation{{1}, EvaluationState::kEvaluating, EvaluationState::kSettled, "", ""},
        "move_evaluation"},
       {"open, but settled at a time",
-       MoveEvaluation{{1}, EvaluationState::kEvaluating, EvaluationState::kEvaluated, "", "", At(9)}, "move_evaluation"},
+       MoveEvaluation{{1}, EvaluationState::kEvaluating, EvaluationState::kEvaluated, "", "", At(9)},
+       "move_evaluation"},
       {"of no evaluation", variant([](auto& v) { v.evaluation = {9}; }), "save_variants"},
       {"derivation and cause", variant([](auto& v) { v.cause = Cause::kBroken; }), "save_variants"},
       {"neither derivation nor cause", variant([](auto& v) { v.derivation = ""; }), "save_variants"},
@@ -48,7 +57,8 @@ std::vector<Refusal> EvaluationRefusals(const SampleFarm& farm) {
       {"channel that is there", MoveChannel{{}, farm.channel}, "channel demo-stable"},
       {"channel to where it is", MoveChannel{{1}, farm.channel}, "channel demo-stable"},
       {"channel to no evaluation",
-       MoveChannel{{1}, With<ChannelRecord>(farm.channel, [](auto& c) { c.evaluation = {7}; })}, "move_channel"},
+       MoveChannel{{1}, With<ChannelRecord>(farm.channel, [](auto& c) { c.evaluation = {7}; })},
+       "move_channel"},
       {"channel of no matrix", MoveChannel{{}, {"other", "x", {1}, "", At(0)}}, "channel"},
   };
 }
@@ -60,28 +70,36 @@ std::vector<Refusal> StepRefusals(const SampleFarm& farm) {
       {"a step twice", CreateSteps{{farm.step_a}}, a},
       {"a step of no derivation", CreateSteps{{{.derivation = "/nix/store/x.drv"}}}, "create_steps"},
       {"from another state", MoveSteps{{{b, StepState::kReady, StepState::kRunning, {}}}}, "move_steps " + b},
-      {"no such step", MoveSteps{{{"/nix/store/x.drv", StepState::kReady, StepState::kRunning, {}}}}, "/nix/store/x.drv"},
+      {"no such step", MoveSteps{{{"/nix/store/x.drv", StepState::kReady, StepState::kRunning, {}}}},
+       "/nix/store/x.drv"},
       {"the last of three moves",
-       MoveSteps{{{a, StepState::kRunning, StepState::kBuilt, {}}, {b, StepState::kBlocked, StepState::kReady, {}},
-                  {c, StepState::kReady, StepState::kRunning, {}}}}, "move_steps " + c},
+       MoveSteps{{{a, StepState::kRunning, StepState::kBuilt, {}},
+                  {b, StepState::kBlocked, StepState::kReady, {}},
+                  {c, StepState::kReady, StepState::kRunning, {}}}},
+       "move_steps " + c},
       {"the second move of one step",
-       MoveSteps{{{b, StepState::kBlocked, StepState::kReady, {}}, {b, StepState::kBlocked, StepState::kReady, {}}}}, b},
+       MoveSteps{{{b, StepState::kBlocked, StepState::kReady, {}},
+                  {b, StepState::kBlocked, StepState::kReady, {}}}},
+       b},
       {"failed without a cause", MoveSteps{{{a, StepState::kRunning, StepState::kFailed, {}}}}, "move_steps"},
       {"check from another state", MoveCheck{CheckState::kReady, farm.check}, "move_check k: is not ready"},
       {"no such check", MoveCheck{CheckState::kWanted, check([](auto& k) { k.key = "x"; })}, "move_check x"},
       {"check failed without a cause",
        MoveCheck{CheckState::kWanted, check([](auto& k) { k.state = CheckState::kFailed; })}, "move_check"},
       {"check passed with a cause", MoveCheck{CheckState::kWanted, check([](auto& k) {
-         k.state = CheckState::kPassed;
-         k.cause = Cause::kTimeout;
-       })}, "move_check"},
-      {"check without a timeout", CreateChecks{{check([](auto& k) { k.key = "new", k.timeout = absl::ZeroDuration(); })}},
+                                                k.state = CheckState::kPassed;
+                                                k.cause = Cause::kTimeout;
+                                              })},
+       "move_check"},
+      {"check without a timeout",
+       CreateChecks{{check([](auto& k) { k.key = "new", k.timeout = absl::ZeroDuration(); })}},
        "create_checks"},
   };
 }
 
 std::vector<Refusal> LeaseRefusals(const SampleFarm& farm) {
-  const Lease next = With<Lease>(farm.lease, [&](auto& l) { l.attempt = {2}, l.token = {2}, l.subject = {.derivation = farm.b.path}; });
+  const Lease next = With<Lease>(
+      farm.lease, [&](auto& l) { l.attempt = {2}, l.token = {2}, l.subject = {.derivation = farm.b.path}; });
   const auto grant = [&](const std::function<void(Lease&)>& edit) { return GrantLease{With(next, edit)}; };
   const AttemptResult failed{.outcome = "failed", .cause = Cause::kTimeout, .ended_at = At(50)};
   const auto end = [&](const std::function<void(EndAttempt&)>& edit) {
@@ -96,8 +114,10 @@ std::vector<Refusal> LeaseRefusals(const SampleFarm& farm) {
       {"of no such step", grant([](auto& l) { l.subject.derivation = "x"; }), "attempt 2"},
       {"of no such check", grant([](auto& l) { l.subject = {.check = "x"}; }), "attempt 2"},
       {"to no worker", grant([](auto& l) { l.worker = ""; }), "attempt 2"},
-      {"advance under another token", AdvanceAttempt{{1}, {2}, AttemptStage::kBuilding}, "advance_attempt attempt 1"},
-      {"advance of no attempt", AdvanceAttempt{{2}, {1}, AttemptStage::kBuilding}, "advance_attempt attempt 2"},
+      {"advance under another token", AdvanceAttempt{{1}, {2}, AttemptStage::kBuilding},
+       "advance_attempt attempt 1"},
+      {"advance of no attempt", AdvanceAttempt{{2}, {1}, AttemptStage::kBuilding},
+       "advance_attempt attempt 2"},
       {"advance to the end", AdvanceAttempt{{1}, {1}, AttemptStage::kEnded}, "advance_attempt"},
       {"end under another token", end([](auto& e) { e.token = {2}; }), "end_attempt attempt 1"},
       {"end of no attempt", end([](auto& e) { e.attempt = {2}; }), "end_attempt attempt 2"},
@@ -108,7 +128,8 @@ std::vector<Refusal> LeaseRefusals(const SampleFarm& farm) {
 
 std::vector<Refusal> CacheRefusals(const SampleFarm& farm) {
   const auto stage = [&](const std::function<void(NarInfoRecord&)>& edit) {
-    return StageNarInfo{With<NarInfoRecord>(With<NarInfoRecord>(farm.info, [](auto& i) { i.path = "/nix/store/new"; }), edit)};
+    return StageNarInfo{With<NarInfoRecord>(
+        With<NarInfoRecord>(farm.info, [](auto& i) { i.path = "/nix/store/new"; }), edit)};
   };
   return {
       {"a path twice", StageNarInfo{farm.info}, farm.info.path},
@@ -116,10 +137,13 @@ std::vector<Refusal> CacheRefusals(const SampleFarm& farm) {
       {"staged at a time of publishing", stage([](auto& i) { i.published_at = At(1); }), "stage_narinfo"},
       {"without a hash", stage([](auto& i) { i.nar_hash = ""; }), "stage_narinfo"},
       {"published, but never staged",
-       PublishNarInfos{{{farm.info.path, {"k:x"}}, {"/nix/store/x", {"k:x"}}}, At(9)}, "publish_narinfos /nix/store/x"},
+       PublishNarInfos{{{farm.info.path, {"k:x"}}, {"/nix/store/x", {"k:x"}}}, At(9)},
+       "publish_narinfos /nix/store/x"},
       {"published without a signature", PublishNarInfos{{{farm.info.path, {}}}, At(9)}, "publish_narinfos"},
-      {"published twice", PublishNarInfos{{{farm.info.path, {"k:x"}}, {farm.info.path, {"k:x"}}}, At(9)}, farm.info.path},
-      {"a worker without a name", SaveWorker{With<WorkerRecord>(farm.worker, [](auto& w) { w.name = ""; })}, "save_worker"},
+      {"published twice", PublishNarInfos{{{farm.info.path, {"k:x"}}, {farm.info.path, {"k:x"}}}, At(9)},
+       farm.info.path},
+      {"a worker without a name", SaveWorker{With<WorkerRecord>(farm.worker, [](auto& w) { w.name = ""; })},
+       "save_worker"},
   };
 }
 
@@ -127,11 +151,12 @@ TYPED_TEST(StateStoreTest, ARefusedChangeIsNamedAndLeavesNothingOfItsBatch) {
   this->Record(this->farm_.batch);
   const std::string before = Describe(this->Load());
   const WorkerRecord other = With<WorkerRecord>(this->farm_.worker, [](auto& w) { w.name = "w2"; });
-  for (const auto& refusals : {EvaluationRefusals(this->farm_), StepRefusals(this->farm_), LeaseRefusals(this->farm_),
-                               CacheRefusals(this->farm_)}) {
+  for (const auto& refusals : {EvaluationRefusals(this->farm_), StepRefusals(this->farm_),
+                               LeaseRefusals(this->farm_), CacheRefusals(this->farm_)}) {
     for (const Refusal& refusal : refusals) {
       SCOPED_TRACE(refusal.why);
-      const absl::Status status = this->store_->Commit({SaveWorker{other}, refusal.change, SaveWorker{other}});
+      const absl::Status status =
+          this->store_->Commit({SaveWorker{other}, refusal.change, SaveWorker{other}});
       EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
       EXPECT_THAT(status.message(), HasSubstr(refusal.named));
       EXPECT_FALSE(IsUnknownCommit(status));
@@ -170,16 +195,19 @@ TYPED_TEST(StateStoreTest, ARevokedWorkerStaysRevoked) {
 
 TYPED_TEST(StateStoreTest, AnEndedAttemptDoesNotEndAgainOrAdvance) {
   this->Record(this->farm_.batch);
-  const EndAttempt end{{1}, {1}, "revoked", {.outcome = "cancelled", .cause = Cause::kCancelled, .ended_at = At(9)}};
+  const EndAttempt end{
+      {1}, {1}, "revoked", {.outcome = "cancelled", .cause = Cause::kCancelled, .ended_at = At(9)}};
   this->Record({end});
   EXPECT_TRUE(absl::IsFailedPrecondition(this->store_->Commit({end})));
-  EXPECT_TRUE(absl::IsFailedPrecondition(this->store_->Commit({AdvanceAttempt{{1}, {1}, AttemptStage::kPushing}})));
+  EXPECT_TRUE(
+      absl::IsFailedPrecondition(this->store_->Commit({AdvanceAttempt{{1}, {1}, AttemptStage::kPushing}})));
 }
 
 TYPED_TEST(StateStoreTest, AnAttemptDoesNotGoBack) {
   this->Record(this->farm_.batch);
   this->Record({AdvanceAttempt{{1}, {1}, AttemptStage::kPushing}});
-  EXPECT_TRUE(absl::IsFailedPrecondition(this->store_->Commit({AdvanceAttempt{{1}, {1}, AttemptStage::kFetching}})));
+  EXPECT_TRUE(
+      absl::IsFailedPrecondition(this->store_->Commit({AdvanceAttempt{{1}, {1}, AttemptStage::kFetching}})));
   this->Record({AdvanceAttempt{{1}, {1}, AttemptStage::kPushing}});
 }
 

@@ -30,7 +30,9 @@ struct PostgresHarness {
 
 struct HarnessName {
   template <class Harness>
-  static std::string GetName(int) { return Harness::kName; }
+  static std::string GetName(int) {
+    return Harness::kName;
+  }
 };
 using StateStores = testing::Types<MemoryHarness, PostgresHarness>;
 

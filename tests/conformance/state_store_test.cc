@@ -1,7 +1,6 @@
 // What is recorded is there again after a restart, change by change.
-#include "tests/conformance/state_store_harness.h"
-
 #include "absl/strings/str_cat.h"
+#include "tests/conformance/state_store_harness.h"
 
 namespace hydrant {
 namespace {
@@ -41,8 +40,9 @@ TYPED_TEST(StateStoreTest, AMatrixAppliedAgainKeepsTheTextOfItsEvaluations) {
 
 TYPED_TEST(StateStoreTest, AnEvaluationSettlesAndIsReopened) {
   this->Record(this->farm_.batch);
-  this->Record({MoveEvaluation{{1}, EvaluationState::kEvaluating, EvaluationState::kEvaluated, "r2", ""},
-                MoveEvaluation{{1}, EvaluationState::kEvaluated, EvaluationState::kSettled, "r2", "", At(60), true}});
+  this->Record(
+      {MoveEvaluation{{1}, EvaluationState::kEvaluating, EvaluationState::kEvaluated, "r2", ""},
+       MoveEvaluation{{1}, EvaluationState::kEvaluated, EvaluationState::kSettled, "r2", "", At(60), true}});
   EXPECT_EQ(this->Load().evaluations[0].settled_at, At(60));
   this->Record({MoveEvaluation{{1}, EvaluationState::kSettled, EvaluationState::kEvaluated, "r2", "again"}});
   EvaluationRecord expected = this->farm_.evaluation;
@@ -103,8 +103,12 @@ TYPED_TEST(StateStoreTest, ADerivationThatIsThereStays) {
 TYPED_TEST(StateStoreTest, AStepMovesTwiceInOneChange) {
   this->Record(this->farm_.batch);
   const std::string& b = this->farm_.b.path;
-  const StepDetail detail{.cause = Cause::kBuilderFailed, .message = "error: b", .root = b, .failed_attempts = 1,
-                          .not_before = At(90), .held_by = ""};
+  const StepDetail detail{.cause = Cause::kBuilderFailed,
+                          .message = "error: b",
+                          .root = b,
+                          .failed_attempts = 1,
+                          .not_before = At(90),
+                          .held_by = ""};
   this->Record({MoveSteps{{{b, StepState::kBlocked, StepState::kReady, {}},
                            {this->farm_.a.path, StepState::kRunning, StepState::kBackingOff, detail},
                            {b, StepState::kReady, StepState::kRunning, {}},
@@ -192,7 +196,8 @@ TYPED_TEST(StateStoreTest, AWorkerIsReplacedWithItsGpus) {
 
 TYPED_TEST(StateStoreTest, AMessageOfAnyBytesIsKeptReadable) {
   this->Record(this->farm_.batch);
-  const StepDetail detail{.cause = Cause::kBuilderFailed, .message = std::string("caf\xe9 \0\xe2\x82\xac", 9)};
+  const StepDetail detail{.cause = Cause::kBuilderFailed,
+                          .message = std::string("caf\xe9 \0\xe2\x82\xac", 9)};
   this->Record({MoveSteps{{{this->farm_.b.path, StepState::kBlocked, StepState::kFailed, detail}}}});
   EXPECT_EQ(this->Reopen().steps[1].detail.message, "caf\xef\xbf\xbd \xe2\x82\xac");
 }

@@ -1,5 +1,5 @@
-// For tests: one real PostgreSQL a test program, started at first use in a temporary folder and ended with the program, and as
-// many databases in it as there are tests.
+// For tests: one real PostgreSQL a test program, started at first use in a temporary folder and ended with
+// the program, and as many databases in it as there are tests.
 #ifndef HYDRANT_TESTS_CONFORMANCE_TEST_POSTGRES_H_
 #define HYDRANT_TESTS_CONFORMANCE_TEST_POSTGRES_H_
 

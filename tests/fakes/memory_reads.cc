@@ -52,7 +52,8 @@ Recorded MemoryTables::Load() const {
   recorded.last_evaluation = last_evaluation_;
   recorded.last_attempt = last_attempt_;
   recorded.last_token = last_token_;
-  for (auto i = attempts_.rbegin(); i != attempts_.rend() && recorded.durations.size() < kNewestDurations; ++i) {
+  for (auto i = attempts_.rbegin(); i != attempts_.rend() && recorded.durations.size() < kNewestDurations;
+       ++i) {
     const auto& [lease, result] = i->second;
     if (result.outcome != "succeeded" || lease.subject.derivation.empty()) continue;
     recorded.durations.push_back({lease.subject.derivation, result.building});
@@ -78,10 +79,12 @@ std::vector<EvaluationRecord> MemoryTables::Evaluations(std::string_view matrix,
 
 std::vector<VariantRecord> MemoryTables::Variants(EvaluationId evaluation) const {
   std::vector<VariantRecord> found;
-  for (auto i = variants_.lower_bound({evaluation, ""}); i != variants_.end() && i->first.first == evaluation; ++i) {
+  for (auto i = variants_.lower_bound({evaluation, ""}); i != variants_.end() && i->first.first == evaluation;
+       ++i) {
     found.push_back(i->second);
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.ordinal < b.ordinal; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.ordinal < b.ordinal; });
   return found;
 }
 

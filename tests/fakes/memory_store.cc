@@ -40,18 +40,17 @@ absl::StatusOr<Recorded> MemoryStore::Load() {
 }
 
 absl::Status MemoryStore::Commit(const Batch& batch) {
-  MemoryDatabase& database = *database_;
-  MutexLock lock(database.mu_);
+  MutexLock lock(database_->mu_);
   HYDRANT_RETURN_IF_ERROR(CheckActive());
   if (batch.empty()) return absl::OkStatus();
-  const bool fails = database.faults_ > 0;
-  if (fails) --database.faults_;
-  if (fails && database.fault_ == CommitFault::kUnavailable) {
+  const bool fails = database_->faults_ > 0;
+  if (fails) --database_->faults_;
+  if (fails && database_->fault_ == CommitFault::kUnavailable) {
     return absl::UnavailableError("nothing recorded: the test said so");
   }
-  if (fails && database.fault_ == CommitFault::kUnknownLost) return UnknownCommit("the test said so");
-  HYDRANT_RETURN_IF_ERROR(database.tables_.Commit(batch));
-  ++database.commits_;
+  if (fails && database_->fault_ == CommitFault::kUnknownLost) return UnknownCommit("the test said so");
+  HYDRANT_RETURN_IF_ERROR(database_->tables_.Commit(batch));
+  ++database_->commits_;
   return fails ? UnknownCommit("the test said so") : absl::OkStatus();
 }
 

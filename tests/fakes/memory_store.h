@@ -1,5 +1,6 @@
-// The record in memory: PostgresStore's twin, held to it by tests/conformance/state_store_test. What is recorded lives in a
-// MemoryDatabase, so that a test can end one store, as a hydrantd's death does, and open the next.
+// The record in memory: PostgresStore's twin, held to it by tests/conformance/state_store_test. What is
+// recorded lives in a MemoryDatabase, so that a test can end one store, as a hydrantd's death does, and open
+// the next.
 #ifndef HYDRANT_TESTS_FAKES_MEMORY_STORE_H_
 #define HYDRANT_TESTS_FAKES_MEMORY_STORE_H_
 

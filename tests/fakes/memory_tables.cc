@@ -19,12 +19,14 @@ auto Lookup(Map& map, const Key& key) -> decltype(&map.begin()->second) {
 }
 
 absl::Status Refused(std::string_view change, std::string_view key, std::string_view what) {
-  return absl::FailedPreconditionError(absl::StrCat(AbslView(change), " ", AbslView(key), ": ", AbslView(what)));
+  return absl::FailedPreconditionError(
+      absl::StrCat(AbslView(change), " ", AbslView(key), ": ", AbslView(what)));
 }
 
 absl::Status CheckTexts(std::string_view change, std::initializer_list<std::string_view> texts) {
   for (const std::string_view text : texts) {
-    if (!IsCleanUtf8(text)) return absl::InvalidArgumentError(absl::StrCat(AbslView(change), ": a text is not UTF-8 without NUL"));
+    if (!IsCleanUtf8(text))
+      return absl::InvalidArgumentError(absl::StrCat(AbslView(change), ": a text is not UTF-8 without NUL"));
   }
   return absl::OkStatus();
 }
@@ -41,9 +43,11 @@ absl::Status CheckEvaluation(std::string_view change, const EvaluationRecord& ev
   return Refused(change, absl::StrCat(evaluation.id.value), "settled_at belongs to the final states");
 }
 
-absl::Status CheckStep(std::string_view change, const std::string& key, StepState state, const StepDetail& detail) {
+absl::Status CheckStep(std::string_view change, const std::string& key, StepState state,
+                       const StepDetail& detail) {
   HYDRANT_RETURN_IF_ERROR(CheckTexts(change, {key, detail.root, detail.held_by}));
-  if (state == StepState::kFailed && detail.cause == Cause::kNone) return Refused(change, key, "failed without a cause");
+  if (state == StepState::kFailed && detail.cause == Cause::kNone)
+    return Refused(change, key, "failed without a cause");
   return absl::OkStatus();
 }
 
@@ -54,13 +58,16 @@ StepRecord Kept(StepRecord step) {
 }
 
 absl::Status CheckCheck(std::string_view change, const CheckRecord& check) {
-  HYDRANT_RETURN_IF_ERROR(CheckTexts(change, {check.key, check.name, check.output_path, check.environment_path,
-                                              check.wanted_architecture, check.architecture, check.driver}));
+  HYDRANT_RETURN_IF_ERROR(
+      CheckTexts(change, {check.key, check.name, check.output_path, check.environment_path,
+                          check.wanted_architecture, check.architecture, check.driver}));
   for (const std::string& word : check.command) HYDRANT_RETURN_IF_ERROR(CheckTexts(change, {word}));
   if (check.key.empty()) return Refused(change, check.key, "its key is empty");
   if (check.timeout < absl::Microseconds(1)) return Refused(change, check.key, "its timeout is not above 0");
-  if (check.state == CheckState::kFailed && check.cause == Cause::kNone) return Refused(change, check.key, "failed without a cause");
-  if (check.state == CheckState::kPassed && check.cause != Cause::kNone) return Refused(change, check.key, "passed with a cause");
+  if (check.state == CheckState::kFailed && check.cause == Cause::kNone)
+    return Refused(change, check.key, "failed without a cause");
+  if (check.state == CheckState::kPassed && check.cause != Cause::kNone)
+    return Refused(change, check.key, "passed with a cause");
   return absl::OkStatus();
 }
 
@@ -108,7 +115,8 @@ absl::Status MemoryTables::Commit(const Batch& batch) {
 
 absl::Status MemoryTables::Apply(const SaveMatrix& change) {
   const auto& [matrix, text] = change;
-  HYDRANT_RETURN_IF_ERROR(CheckTexts("save_matrix", {matrix.name, matrix.digest, text.toml, text.directory, text.file}));
+  HYDRANT_RETURN_IF_ERROR(
+      CheckTexts("save_matrix", {matrix.name, matrix.digest, text.toml, text.directory, text.file}));
   if (!texts_.contains(text.digest)) Put(texts_, text.digest, text);
   if (matrix.name.empty()) return Refused("save_matrix", matrix.name, "its name is empty");
   if (!texts_.contains(matrix.digest)) return Refused("save_matrix", matrix.name, "there is no such text");
@@ -120,7 +128,8 @@ absl::Status MemoryTables::Apply(const SaveMatrix& change) {
 
 absl::Status MemoryTables::Apply(const CreateEvaluation& change) {
   EvaluationRecord kept = change.evaluation;
-  HYDRANT_RETURN_IF_ERROR(CheckTexts("create_evaluation", {kept.matrix, kept.digest, kept.only, kept.revision}));
+  HYDRANT_RETURN_IF_ERROR(
+      CheckTexts("create_evaluation", {kept.matrix, kept.digest, kept.only, kept.revision}));
   const std::string key = absl::StrCat(kept.id.value);
   if (kept.id <= last_evaluation_) return Refused("create_evaluation", key, "its number was given before");
   if (!matrices_.contains(kept.matrix)) return Refused("create_evaluation", key, "there is no such matrix");
@@ -154,10 +163,13 @@ absl::Status MemoryTables::Apply(const MoveEvaluation& change) {
 
 absl::Status MemoryTables::Apply(const SaveVariants& change) {
   for (VariantRecord kept : change.variants) {
-    HYDRANT_RETURN_IF_ERROR(CheckTexts("save_variants", {kept.id, kept.package, kept.slice_json, kept.derivation,
-                                                         kept.environment, kept.environment_output}));
-    if (kept.id.empty() || kept.ordinal < 0) return Refused("save_variants", kept.id, "its id or ordinal is no such");
-    if (!evaluations_.contains(kept.evaluation)) return Refused("save_variants", kept.id, "there is no such evaluation");
+    HYDRANT_RETURN_IF_ERROR(
+        CheckTexts("save_variants", {kept.id, kept.package, kept.slice_json, kept.derivation,
+                                     kept.environment, kept.environment_output}));
+    if (kept.id.empty() || kept.ordinal < 0)
+      return Refused("save_variants", kept.id, "its id or ordinal is no such");
+    if (!evaluations_.contains(kept.evaluation))
+      return Refused("save_variants", kept.id, "there is no such evaluation");
     if (kept.derivation.empty() != (kept.cause != Cause::kNone)) {
       return Refused("save_variants", kept.id, "has not one of derivation and cause");
     }
@@ -180,7 +192,8 @@ absl::Status MemoryTables::Apply(const CreateSteps& change) {
   for (const StepRecord& step : change.steps) {
     HYDRANT_RETURN_IF_ERROR(CheckStep("create_steps", step.derivation, step.state, step.detail));
     if (steps_.contains(step.derivation)) return Refused("create_steps", step.derivation, "is there already");
-    if (!derivations_.contains(step.derivation)) return Refused("create_steps", step.derivation, "there is no such derivation");
+    if (!derivations_.contains(step.derivation))
+      return Refused("create_steps", step.derivation, "there is no such derivation");
     Put(steps_, step.derivation, Kept(step));
   }
   return absl::OkStatus();
@@ -210,7 +223,8 @@ absl::Status MemoryTables::Apply(const MoveCheck& change) {
   HYDRANT_RETURN_IF_ERROR(CheckCheck("move_check", change.check));
   const CheckRecord* there = Lookup(checks_, change.check.key);
   if (there == nullptr || there->state != change.from) {
-    return Refused("move_check", change.check.key, absl::StrCat("is not ", AbslView(CheckStateName(change.from))));
+    return Refused("move_check", change.check.key,
+                   absl::StrCat("is not ", AbslView(CheckStateName(change.from))));
   }
   Put(checks_, change.check.key, Kept(change.check));
   return absl::OkStatus();
@@ -220,7 +234,8 @@ absl::Status MemoryTables::Apply(const GrantLease& change) {
   Lease lease = change.lease;
   const std::string key = absl::StrCat("attempt ", lease.attempt.value);
   const auto& [derivation, check] = lease.subject;
-  HYDRANT_RETURN_IF_ERROR(CheckTexts("grant_lease", {derivation, check, lease.worker, lease.instance, lease.gpu_uuid}));
+  HYDRANT_RETURN_IF_ERROR(
+      CheckTexts("grant_lease", {derivation, check, lease.worker, lease.instance, lease.gpu_uuid}));
   if (lease.attempt <= last_attempt_ || lease.token <= last_token_) {
     return Refused("grant_lease", key, "its number or token was given before");
   }
@@ -233,7 +248,8 @@ absl::Status MemoryTables::Apply(const GrantLease& change) {
   for (const auto& [subject, attempt] : live_) {
     if (!attempt) continue;
     const Lease& other = attempts_.at(attempt).lease;
-    if (subject == lease.subject || (!lease.gpu_uuid.empty() && other.worker == lease.worker && other.gpu_uuid == lease.gpu_uuid)) {
+    if (subject == lease.subject ||
+        (!lease.gpu_uuid.empty() && other.worker == lease.worker && other.gpu_uuid == lease.gpu_uuid)) {
       return Refused("grant_lease", key, "its subject or GPU has a live lease");
     }
   }
@@ -254,9 +270,11 @@ absl::Status MemoryTables::Apply(const AdvanceAttempt& change) {
   const AttemptRecord* there = FindLive(change.attempt, change.token);
   const std::string key = absl::StrCat("attempt ", change.attempt.value);
   if (there == nullptr || there->lease.stage > change.stage) {
-    return Refused("advance_attempt", key, "there is no live lease of that token, or it is beyond that stage");
+    return Refused("advance_attempt", key,
+                   "there is no live lease of that token, or it is beyond that stage");
   }
-  if (change.stage == AttemptStage::kEnded) return Refused("advance_attempt", key, "is ended without an outcome");
+  if (change.stage == AttemptStage::kEnded)
+    return Refused("advance_attempt", key, "is ended without an outcome");
   AttemptRecord advanced = *there;
   advanced.lease.stage = change.stage;
   if (change.at != absl::InfinitePast()) advanced.lease.stage_at = Cut(change.at);
@@ -285,10 +303,13 @@ absl::Status MemoryTables::Apply(const EndAttempt& change) {
   const std::string& outcome = change.result.outcome;
   if (!is_one_of(outcome, {"succeeded", "failed", "cancelled", "lost"}) ||
       !is_one_of(change.lease_end, {"released", "expired", "revoked"})) {
-    return absl::InvalidArgumentError(absl::StrCat("end_attempt ", key, ": no outcome or lease end is named so"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("end_attempt ", key, ": no outcome or lease end is named so"));
   }
-  if (outcome == "failed" && change.result.cause == Cause::kNone) return Refused("end_attempt", key, "failed without a cause");
-  if (outcome == "succeeded" && change.result.cause != Cause::kNone) return Refused("end_attempt", key, "succeeded with a cause");
+  if (outcome == "failed" && change.result.cause == Cause::kNone)
+    return Refused("end_attempt", key, "failed without a cause");
+  if (outcome == "succeeded" && change.result.cause != Cause::kNone)
+    return Refused("end_attempt", key, "succeeded with a cause");
   AttemptRecord ended = *there;
   ended.result = Kept(change.result);
   ended.lease.stage = AttemptStage::kEnded;
@@ -300,17 +321,18 @@ absl::Status MemoryTables::Apply(const EndAttempt& change) {
 
 absl::Status MemoryTables::Apply(const StageNarInfo& change) {
   NarInfoRecord kept = change.info;
-  HYDRANT_RETURN_IF_ERROR(CheckTexts("stage_narinfo", {kept.path, kept.compression, kept.file_hash, kept.nar_hash,
-                                                       kept.deriver, kept.content_address}));
+  HYDRANT_RETURN_IF_ERROR(CheckTexts("stage_narinfo", {kept.path, kept.compression, kept.file_hash,
+                                                       kept.nar_hash, kept.deriver, kept.content_address}));
   const NarInfoRecord* there = Lookup(narinfos_, kept.path);
   if (there != nullptr && there->state != NarInfoState::kRetired) {
     return Refused("stage_narinfo", kept.path, "is staged or published already");
   }
   const bool is_signed = !kept.signatures.empty(), is_published = kept.published_at != absl::InfiniteFuture();
-  if (kept.path.empty() || kept.file_hash.empty() || kept.nar_hash.empty() || kept.file_size < 0 || kept.nar_size < 0 ||
-      (kept.state == NarInfoState::kStaged && (is_signed || is_published)) ||
+  if (kept.path.empty() || kept.file_hash.empty() || kept.nar_hash.empty() || kept.file_size < 0 ||
+      kept.nar_size < 0 || (kept.state == NarInfoState::kStaged && (is_signed || is_published)) ||
       (kept.state == NarInfoState::kPublished && !(is_signed && is_published))) {
-    return Refused("stage_narinfo", kept.path, "is empty, or signatures and published_at are not of its state");
+    return Refused("stage_narinfo", kept.path,
+                   "is empty, or signatures and published_at are not of its state");
   }
   kept.staged_at = Cut(kept.staged_at);
   kept.published_at = Cut(kept.published_at);
@@ -321,7 +343,8 @@ absl::Status MemoryTables::Apply(const StageNarInfo& change) {
 absl::Status MemoryTables::Apply(const PublishNarInfos& change) {
   for (const auto& [path, signatures] : change.entries) {
     const NarInfoRecord* there = Lookup(narinfos_, path);
-    if (there == nullptr || there->state != NarInfoState::kStaged) return Refused("publish_narinfos", path, "is not staged");
+    if (there == nullptr || there->state != NarInfoState::kStaged)
+      return Refused("publish_narinfos", path, "is not staged");
     if (signatures.empty()) return Refused("publish_narinfos", path, "has no signature");
     NarInfoRecord published = *there;
     published.state = NarInfoState::kPublished;
@@ -338,7 +361,8 @@ absl::Status MemoryTables::Apply(const MoveChannel& change) {
   const ChannelRecord* there = Lookup(channels_, kept.name);
   const EvaluationId at = there != nullptr ? there->evaluation : EvaluationId{};
   if (at != change.from || kept.evaluation <= at) {
-    return Refused("move_channel", kept.name, absl::StrCat("is at evaluation ", at.value, ", or the new one is not newer"));
+    return Refused("move_channel", kept.name,
+                   absl::StrCat("is at evaluation ", at.value, ", or the new one is not newer"));
   }
   if (kept.name.empty() || !matrices_.contains(kept.matrix) || !evaluations_.contains(kept.evaluation)) {
     return Refused("move_channel", kept.name, "there is no such matrix or evaluation");
@@ -356,7 +380,8 @@ absl::Status MemoryTables::Apply(const SaveWorker& change) {
   }
   if (kept.name.empty()) return Refused("save_worker", kept.name, "its name is empty");
   const WorkerRecord* there = Lookup(workers_, kept.name);
-  if (there != nullptr && there->revoked && !kept.revoked) return Refused("save_worker", kept.name, "is revoked for good");
+  if (there != nullptr && there->revoked && !kept.revoked)
+    return Refused("save_worker", kept.name, "is revoked for good");
   kept.seen_at = Cut(kept.seen_at);
   Put(workers_, kept.name, kept);
   return absl::OkStatus();

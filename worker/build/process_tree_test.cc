@@ -10,8 +10,8 @@ namespace hydrant::worker {
 namespace {
 
 std::unique_ptr<Subprocess> StartParentOfSleeper() {
-  auto process =
-      Subprocess::Start({.argv = {"/bin/sh", "-c", "sleep 1000 & echo $!; wait"}, .pipe_stdout = true});
+  auto process = Subprocess::Start(
+      {.argv = {"/bin/sh", "-c", "sh -c 'echo $$; sleep 1000; true' & wait"}, .pipe_stdout = true});
   EXPECT_TRUE(process.ok()) << process.status();
   return *std::move(process);
 }

@@ -95,16 +95,18 @@ v1::SynchronizeRequest Conversation::MakeRequest() {
   request.set_name(client_.name());
   request.set_instance(instance_);
   *request.mutable_offer() = ToWire(options_.offer);
+  absl::Duration hold = options_.hold;
   MutexLock lock(mu_);
   for (const auto& [attempt, held] : held_) {
     if (held.reporter->dropped()) continue;
+    // Renewed three times in the length of a lease, so that one lost call loses none.
+    if (held.assignment.lease_s() > 0) hold = std::min(hold, absl::Seconds(held.assignment.lease_s()) / 3);
     v1::HeldAttempt& one = *request.add_held();
     one.set_attempt(attempt.value);
     one.set_token(held.token.value);
     one.set_stage(ToWire(held.reporter->stage()));
   }
   request.set_draining(draining_);
-  absl::Duration hold = options_.hold;
   if (held_.empty()) hold = std::min(hold, last_busy_ + options_.idle - clock_.Now());
   // At once the first time: the leases of an earlier run wait to be renewed.
   if (!reached_) hold = absl::ZeroDuration();

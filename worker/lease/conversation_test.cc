@@ -296,6 +296,19 @@ TEST_F(ConversationTest, OnceItGivesUpWhenNobodyAnswers) {
   EXPECT_TRUE(absl::IsUnavailable(worker.Wait()));
 }
 
+TEST_F(ConversationTest, AShortLeaseIsRenewedMoreOften) {
+  v1::Assignment step = Step(7);
+  step.set_lease_s(1);
+  hydrantd_.Assign(step);
+  Worker worker(hydrantd_, spool_,
+                [&](const Assignment& a, const std::optional<AttemptEnd>& b, AttemptReport& report) {
+                  hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
+                  Succeed(a, b, report);
+                });
+  const State state = hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
+  EXPECT_LE(state.synchronized.back().hold_ms(), 334);
+}
+
 TEST_F(ConversationTest, AWrongTokenIsSaidAtOnce) {
   hydrantd_.AnswerWith("Synchronize", 1, {grpc::StatusCode::UNAUTHENTICATED, "unknown token"});
   EXPECT_TRUE(absl::IsUnauthenticated(Worker(hydrantd_, spool_, Succeed).Wait()));

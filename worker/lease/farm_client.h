@@ -20,7 +20,7 @@ class FarmClient {
   struct Options {
     std::string name;  // of the worker
     std::string token;
-    absl::Duration call_timeout = absl::Seconds(20);  // beyond what a call may be held
+    absl::Duration call_timeout = absl::Seconds(10);  // beyond what a call may be held
   };
   FarmClient(std::shared_ptr<grpc::Channel> channel, Options options);
 

@@ -1,5 +1,5 @@
-// Serves what the HTTP trial asks for: /early/CODE answers every request from its headers alone, PUT /sink verifies a NAR
-// (uncompressed) and drops it, GET /blob sends the file named by argv[1]. Prints its port.
+// Serves what the HTTP trial asks for: /early/CODE answers every request from its headers alone, PUT /sink
+// verifies a NAR (uncompressed) and drops it, GET /blob sends the file named by argv[1]. Prints its port.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -34,7 +34,8 @@ class Trial final : public HttpHandler {
  public:
   explicit Trial(std::string blob) : blob_(std::move(blob)) {}
   std::optional<HttpDecision> Handle(const HttpRequest& request) override {
-    if (int code = 0; request.path.starts_with("/early/") && absl::SimpleAtoi(request.path.substr(7), &code)) {
+    if (int code = 0;
+        request.path.starts_with("/early/") && absl::SimpleAtoi(request.path.substr(7), &code)) {
       return TextResponse(code, "decided from the headers");
     }
     if (request.path == "/sink") return std::make_unique<VerifyAndDrop>();

@@ -1,8 +1,7 @@
 // For tests: a whole cache on a temporary folder, its record in memory, and archives to put into it.
-#ifndef HYDRANT_DAEMON_CACHE_CACHE_FIXTURE_H_
-#define HYDRANT_DAEMON_CACHE_CACHE_FIXTURE_H_
+#ifndef HYDRANT_DAEMON_CACHE_TEST_CACHE_H_
+#define HYDRANT_DAEMON_CACHE_TEST_CACHE_H_
 
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -16,63 +15,18 @@
 #include "daemon/cache/local_blob_store.h"
 #include "daemon/cache/nar_intake.h"
 #include "daemon/cache/publisher.h"
-#include "daemon/record/state_store.h"
-#include "lib/base/mutex.h"
 #include "lib/base/test_dir.h"
 #include "lib/nix/compression.h"
+#include "tests/fakes/memory_store.h"
 
 namespace hydrant {
-
-// The part of a StateStore that the cache uses, with its guards.
-class NarInfoStore final : public StateStore {
- public:
-  absl::StatusOr<Recorded> Load() override {
-    MutexLock lock(mu_);
-    Recorded recorded;
-    for (const auto& [path, row] : rows_) recorded.narinfos.push_back(row);
-    return recorded;
-  }
-  absl::Status Commit(const Batch& batch) override {
-    MutexLock lock(mu_);
-    if (away_) return absl::UnavailableError("the database is away");
-    for (const Change& change : batch) {
-      if (const auto* stage = std::get_if<StageNarInfo>(&change)) {
-        if (!rows_.emplace(stage->info.path, stage->info).second) return absl::FailedPreconditionError("stage: has a row");
-      } else if (const auto* publish = std::get_if<PublishNarInfos>(&change)) {
-        for (const auto& entry : publish->entries) {
-          NarInfoRecord& row = rows_.at(entry.path);
-          if (row.state != NarInfoState::kStaged) return absl::FailedPreconditionError("publish: not staged");
-          row.state = NarInfoState::kPublished;
-          row.signatures = entry.signatures;
-          row.published_at = publish->at;
-        }
-      } else {
-        return absl::UnimplementedError("not of the cache");
-      }
-    }
-    return absl::OkStatus();
-  }
-  void set_away(bool away) {
-    MutexLock lock(mu_);
-    away_ = away;
-  }
-  absl::StatusOr<std::vector<AttemptRecord>> Attempts(const AttemptSubject&, int) override { return absl::UnimplementedError(""); }
-  absl::StatusOr<AttemptRecord> FindAttempt(AttemptId) override { return absl::UnimplementedError(""); }
-  absl::StatusOr<std::vector<EvaluationRecord>> Evaluations(std::string_view, int) override { return absl::UnimplementedError(""); }
-  absl::StatusOr<std::vector<VariantRecord>> Variants(EvaluationId) override { return absl::UnimplementedError(""); }
-  absl::StatusOr<std::vector<AttemptCount>> CountAttempts() override { return absl::UnimplementedError(""); }
-
- private:
-  Mutex mu_;
-  bool away_ ABSL_GUARDED_BY(mu_) = false;
-  std::map<std::string, NarInfoRecord> rows_ ABSL_GUARDED_BY(mu_);
-};
 
 // The archive of one plain file.
 inline std::string NarOf(std::string_view content) {
   std::string nar;
   const auto token = [&nar](std::string_view text) {
-    for (int shift = 0; shift < 64; shift += 8) nar.push_back(static_cast<char>(uint64_t{text.size()} >> shift & 0xff));
+    for (int shift = 0; shift < 64; shift += 8)
+      nar.push_back(static_cast<char>(uint64_t{text.size()} >> shift & 0xff));
     nar.append(text).append((8 - text.size() % 8) % 8, '\0');
   };
   for (std::string_view text : {"nix-archive-1", "(", "type", "regular", "contents"}) token(text);
@@ -105,8 +59,8 @@ inline Package MakePackage(const std::string& name, const std::vector<std::strin
   package.content = content.empty() ? absl::StrCat("content of ", name) : std::string(content);
   const std::string nar = NarOf(package.content);
   package.file = Zstd(nar);
-  package.info.store_path =
-      *nix::StorePath::FromBaseName(absl::StrCat(nix::ToBase32(nix::HashSha256(name).view().substr(0, 20)), "-", name));
+  package.info.store_path = *nix::StorePath::FromBaseName(
+      absl::StrCat(nix::ToBase32(nix::HashSha256(name).view().substr(0, 20)), "-", name));
   package.info.file_hash = nix::HashSha256(package.file);
   package.info.file_size = package.file.size();
   package.info.url = absl::StrCat("nar/", package.info.file_hash->ToBase32(), ".nar.zst");
@@ -114,7 +68,8 @@ inline Package MakePackage(const std::string& name, const std::vector<std::strin
   package.info.nar_hash = nix::HashSha256(nar);
   package.info.nar_size = nar.size();
   std::set<std::string> sorted(references.begin(), references.end());
-  for (const std::string& reference : sorted) package.info.references.push_back(*nix::StorePath::Parse(reference));
+  for (const std::string& reference : sorted)
+    package.info.references.push_back(*nix::StorePath::Parse(reference));
   return package;
 }
 
@@ -123,14 +78,24 @@ struct TestCache {
   std::unique_ptr<LocalBlobStore> blobs = *LocalBlobStore::Open({.directory = dir / "cache"});
   NarIntake intake{*blobs, int64_t{64} << 20};
   Catalogue catalogue;
-  NarInfoStore store;
+  MemoryStore store;
   SystemClock clock;
   std::unique_ptr<FileSigner> release = *FileSigner::OpenOrGenerate(dir / "release.sec", "test-1");
   std::unique_ptr<FileSigner> internal = *FileSigner::OpenOrGenerate(dir / "internal.sec", "test-internal-1");
-  std::set<std::string> upstream;
+  std::set<std::string> upstream, found_when_asked;
   Publisher publisher{{store, catalogue, intake, *release, clock,
-                       [this](const std::string& path) { return upstream.contains(path); }}};
+                       [this](const std::string& path) { return upstream.contains(path); },
+                       [this](const std::vector<std::string>& paths) {
+                         for (const std::string& path : paths) {
+                           if (found_when_asked.contains(path)) upstream.insert(path);
+                         }
+                       }}};
 
+  TestCache() { (void)store.Load(); }
+
+  void SetDatabaseAway(bool away) {
+    store.database().FailNextCommits(away ? 1'000'000 : 0, CommitFault::kUnavailable);
+  }
   absl::Status PutBlob(const Package& package) {
     auto upload = *intake.Begin(*BlobName::Parse(package.blob()), static_cast<int64_t>(package.file.size()));
     if (absl::Status written = upload->Write(package.file); !written.ok()) return written;
@@ -145,4 +110,4 @@ struct TestCache {
 
 }  // namespace hydrant
 
-#endif  // HYDRANT_DAEMON_CACHE_CACHE_FIXTURE_H_
+#endif  // HYDRANT_DAEMON_CACHE_TEST_CACHE_H_

@@ -1,0 +1,183 @@
+// An evaluation through source, evaluator, closure, presence and coordinator; the first two scripted.
+#include "daemon/coordinator/evaluation_run.h"
+
+#include "daemon/coordinator/farm_fixture.h"
+#include "lib/base/file.h"
+#include "lib/base/test_dir.h"
+#include "tests/fakes/fake_evaluator.h"
+#include "tests/fakes/memory_source.h"
+
+namespace hydrant {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class EvaluationRunTest : public FarmTest {
+ protected:
+  EvaluationRunTest() {
+    EXPECT_TRUE(MakeDirectories(dir_ / "src").ok());
+    EXPECT_TRUE(MakeDirectories(dir_ / "nix/store").ok());
+    EXPECT_TRUE(WriteFileAtomically(dir_ / "src/default.nix", "{ }").ok());
+    run_ = std::make_unique<EvaluationRun>(EvaluationRun::Options{
+        .coordinator = farm(), .source = source_, .evaluator = evaluator_, .closure = closure_, .presence = presence_,
+        .catalogue = daemon_->catalogue, .import = import_});
+  }
+  // Each package a .drv file and what the evaluator says of it.
+  void Write(const std::string& lines, const std::vector<std::string>& names) {
+    SetPackages(lines);
+    for (const auto& loaded : packages_.Closure(names)) WriteDrv(loaded->path, loaded->aterm);
+    for (const std::string& name : names) {
+      evaluator_.Script(name, {.derivation = DrvOf(name), .outputs = {{"out", OutputOf(name)}}});
+    }
+  }
+  void WriteDrv(const std::string& path, const std::string& text) {
+    ASSERT_TRUE(WriteFileAtomically(dir_.path() + path, text).ok());
+  }
+  void DeclareHere(const std::vector<std::string>& packages) {
+    const std::string toml = absl::StrCat("name = \"m\"\nsource.path = \"", dir_ / "src", "\"\n[axes]\npackage = [\"",
+                                          absl::StrJoin(packages, "\", \""), "\"]\n");
+    auto applied = farm().Apply({.toml = toml, .directory = "/", .file = "m.toml"}, false);
+    ASSERT_TRUE(applied.ok()) << applied.status();
+  }
+  void RunOne() {
+    Trigger("m");
+    auto task = farm().TakeRequested();
+    ASSERT_TRUE(task.ok() && task->has_value());
+    run_->Run(**task, stop_);
+  }
+
+  TestDir dir_;
+  MemorySource source_;
+  FakeEvaluator evaluator_;
+  DerivationClosure closure_{dir_.path()};
+  StoreImport import_{[this]() -> absl::StatusOr<std::unique_ptr<nix::DaemonClient>> { return import_status_; },
+                      daemon_->intake, daemon_->publisher};
+  absl::Status import_status_ = absl::NotFoundError("no Nix here");
+  std::atomic<bool> stop_ = false;
+  std::unique_ptr<EvaluationRun> run_;
+};
+
+TEST_F(EvaluationRunTest, OutcomesBecomeStepsAndItsRootsAreReleased) {
+  Write("base\ntop: base\nheld", {"top", "held"});
+  presence_.Hold(OutputOf("held"));
+  DeclareHere({"top", "held", "missing"});
+  RunOne();
+  EXPECT_EQ(States(), "top:pending held:cached missing:impossible");
+  EXPECT_EQ(farm().StatesOf({DrvOf("base")})[DrvOf("base")], StepState::kReady);
+  EXPECT_EQ(Newest().revision.size(), 52u);
+  EXPECT_THAT(evaluator_.roots(), IsEmpty());
+}
+
+TEST_F(EvaluationRunTest, ABadDerivationMakesOnlyItsOwnVariantsUnknown) {
+  Write("good\ntorn\nwrong: good\nfloating", {"good", "torn", "wrong", "floating"});
+  WriteDrv(DrvOf("torn"), "Derive([");
+  nix::Derivation wrong = packages_.Of("wrong");
+  wrong.input_derivations[DrvOf("good")] = {"dev"};
+  WriteDrv(DrvOf("wrong"), nix::PrintDerivation(wrong));
+  nix::Derivation floating = packages_.Of("floating");
+  floating.outputs["out"] = {.path = "", .hash_algo = "r:sha256"};
+  WriteDrv(DrvOf("floating"), nix::PrintDerivation(floating));
+  DeclareHere({"good", "torn", "wrong", "floating"});
+  RunOne();
+  EXPECT_EQ(States(), "good:ready torn:failed wrong:failed floating:failed");
+  EXPECT_THAT(View("torn").message, HasSubstr(DrvOf("torn")));
+  EXPECT_THAT(View("wrong").message, HasSubstr("has no output dev"));
+  EXPECT_THAT(View("floating").message, HasSubstr("content-addressed"));
+  EXPECT_EQ(View("torn").cause, "unknown");
+}
+
+TEST_F(EvaluationRunTest, ASourceThatIsNotThereFailsTheEvaluation) {
+  Write("a", {"a"});
+  DeclareHere({"a"});
+  ASSERT_TRUE(RemoveTree(dir_ / "src").ok());
+  RunOne();
+  EXPECT_EQ(StateOfEvaluation(), "failed");
+  EXPECT_THAT(Newest().message, HasSubstr("/src"));
+}
+
+TEST_F(EvaluationRunTest, AnEvaluatorThatCannotBeginFailsTheEvaluation) {
+  Write("a", {"a"});
+  DeclareHere({"a"});
+  evaluator_.FailWith(absl::NotFoundError("no nix-instantiate"));
+  RunOne();
+  EXPECT_EQ(StateOfEvaluation(), "failed");
+  EXPECT_EQ(Newest().message, "no nix-instantiate");
+}
+
+TEST_F(EvaluationRunTest, ARecordThatIsAwayForAMomentLosesNothing) {
+  Write("a\nb", {"a", "b"});
+  DeclareHere({"a", "b"});
+  for (int n = 1; n <= 4; ++n) {
+    Trigger("m");
+    auto task = farm().TakeRequested();
+    daemon_->store.FailNth(n, n % 2 == 0 ? CommitFault::kUnknownRecorded : CommitFault::kUnavailable);
+    run_->Run(**task, stop_);
+    EXPECT_EQ(States(), "a:ready b:ready") << n;
+    EXPECT_EQ(StateOfEvaluation(), "evaluated") << n;
+  }
+}
+
+TEST_F(EvaluationRunTest, SourcesThatCannotBeBroughtMakeTheirVariantsUnknown) {
+  Write("a\nheld", {"a", "held"});
+  nix::Derivation with_source = packages_.Of("a");
+  with_source.input_sources = {StorePathOf("builder.sh")};
+  WriteDrv(DrvOf("a"), nix::PrintDerivation(with_source));
+  DeclareHere({"a"});
+  RunOne();
+  EXPECT_EQ(States(), "a:failed");
+  EXPECT_THAT(View("a").message, HasSubstr("bring the sources into the cache: no Nix here"));
+}
+
+TEST_F(EvaluationRunTest, ACancelledEvaluationTakesNoMoreOutcomes) {
+  Write("a", {"a"});
+  DeclareHere({"a"});
+  Trigger("m");
+  auto task = farm().TakeRequested();
+  ASSERT_TRUE(farm().Cancel({.matrix = "m"}).ok());
+  run_->Run(**task, stop_);
+  EXPECT_EQ(States(), "a:cancelled");
+  EXPECT_THAT(farm().StatesOf({DrvOf("a")}), IsEmpty());
+}
+
+TEST_F(EvaluationRunTest, APlanSaysWhatWouldBeBuiltAndRecordsNothing) {
+  Write("base\ntop: base\nheld\nbad", {"top", "held", "bad"});
+  presence_.Hold(OutputOf("held"));
+  DeclareHere({"top", "held", "bad", "missing"});
+  const int64_t commits = database_->commits();
+  auto plan = run_->Plan(*farm().DeclaredOf("m"), stop_);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  std::string states;
+  for (const PlannedVariant& variant : plan->variants) absl::StrAppend(&states, variant.state, " ");
+  EXPECT_EQ(states, "pending cached pending impossible ");
+  EXPECT_EQ(plan->build, 3);
+  EXPECT_EQ(plan->present, 1);
+  EXPECT_EQ(plan->shared, 0);
+  EXPECT_EQ(database_->commits(), commits);
+  EXPECT_THAT(evaluator_.roots(), IsEmpty());
+}
+
+TEST_F(EvaluationRunTest, APlanKnowsWhatFailedBefore) {
+  Write("bad", {"bad"});
+  DeclareHere({"bad"});
+  TestWorker worker("w1", farm());
+  worker.Sync();
+  RunOne();
+  worker.Sync();
+  ASSERT_TRUE(worker.End("bad", Cause::kBuilderFailed).ok());
+  auto plan = run_->Plan(*farm().DeclaredOf("m"), stop_);
+  EXPECT_EQ(plan->variants[0].state, "failed");
+  EXPECT_EQ(plan->build, 0);
+}
+
+TEST_F(EvaluationRunTest, WhatUpstreamHeldIsRemembered) {
+  UpstreamMemory memory(presence_);
+  presence_.Hold(OutputOf("a"));
+  EXPECT_TRUE(memory.Holds(OutputOf("a")));
+  presence_.Hide(OutputOf("a"));
+  EXPECT_TRUE(memory.Holds(OutputOf("a")));
+  EXPECT_FALSE(memory.Holds(OutputOf("b")));
+}
+
+}  // namespace
+}  // namespace hydrant
