@@ -56,7 +56,7 @@ std::vector<std::string> Catalogue::ReferencesElsewhere() const {
   for (const auto& [hash_part, record] : by_hash_part_) {
     if (record->state != NarInfoState::kStaged) continue;
     for (const std::string& reference : record->references) {
-      if (!by_hash_part_.contains(HashPartOf(reference))) elsewhere.insert(reference);
+      if (!by_hash_part_.contains(AbslView(HashPartOf(reference)))) elsewhere.insert(reference);
     }
   }
   return {elsewhere.begin(), elsewhere.end()};

@@ -312,18 +312,17 @@ TEST_F(CoordinatorTest, AnOldStepThatACacheHasByNowIsNotBuilt) {
   EXPECT_EQ(States(), "bad:cached");
 }
 
-TEST_F(CoordinatorTest, AnInputThatWasPrunedBeforeFailsWhatWaitsForItWhenItFailed) {
-  // Held when `top` was added, gone from upstream and failed by the time that `other` needs it.
-  SetPackages("base\nside\ntop: base side\nother: base");
+TEST_F(CoordinatorTest, ANewStepWhoseInputFailedForAnotherMatrixFailsAtOnce) {
+  SetPackages("base\nside\ntop: base side");
   Declare("m", {"top"});
   Declare("n", {"base"});
-  Declare("o", {"other"});
   TestWorker worker("w1", farm());
   TriggerAndEvaluate("n");
   BuildAll(worker, {"base"});
   TriggerAndEvaluate("m");
   EXPECT_EQ(States("m"), "top:dependency_failed");
   EXPECT_EQ(View("top", "m").root, DrvOf("base"));
+  EXPECT_EQ(StateOfEvaluation("m"), "settled");
 }
 
 TEST_F(CoordinatorTest, AMatrixIsAppliedOnceReplacedAndGuardedByItsFolder) {

@@ -173,7 +173,8 @@ TEST_F(EvaluationRunTest, APlanKnowsWhatFailedBefore) {
 TEST_F(EvaluationRunTest, WhatUpstreamHeldIsRemembered) {
   UpstreamMemory memory(presence_);
   presence_.Hold(OutputOf("a"));
-  EXPECT_TRUE(memory.Holds(OutputOf("a")));
+  EXPECT_FALSE(memory.Holds(OutputOf("a"))) << "nobody asked";
+  memory.Ask({OutputOf("a"), OutputOf("b")});
   presence_.Hide(OutputOf("a"));
   EXPECT_TRUE(memory.Holds(OutputOf("a")));
   EXPECT_FALSE(memory.Holds(OutputOf("b")));

@@ -302,6 +302,7 @@ class FarmTest : public testing::Test {
   std::unique_ptr<Daemon> daemon_;
   Packages packages_{""};
   std::string revision_ = "r1";
+  std::set<std::string> dying_;  // packages on which the evaluator dies
 
  private:
   Outcome OutcomeOf(size_t index, const std::string& name) {
@@ -315,9 +316,6 @@ class FarmTest : public testing::Test {
     }
     return outcome;
   }
-
- protected:
-  std::set<std::string> dying_;  // packages on which the evaluator dies
 };
 
 // A worker: holds what it was given until the test ends it.

@@ -42,6 +42,23 @@ bool HasUnfinished(const FarmState& state, const EvaluationEntry& evaluation, co
   });
 }
 
+// What only settled evaluations want waited when they settled: that hydrantd was away is no reason to reopen them.
+void KeepWaiting(FarmState& state, const std::set<StepId>& open_steps, const std::set<std::string>& open_checks) {
+  const auto keep = [&state](auto& noted, const auto& key, const Demand& demand) {
+    auto nobody = WhyNobody(state, demand);
+    if (nobody) noted[key] = {absl::InfinitePast(), std::make_shared<const Nobody>(*std::move(nobody))};
+  };
+  for (StepId step : state.graph.ready()) {
+    const bool only_settled = state.graph.wanted(step) && !open_steps.contains(step);
+    if (only_settled) keep(state.step_unplaceable, step, DemandOf(state, step));
+  }
+  for (const std::string& key : state.ready_checks) {
+    const CheckEntry& check = state.checks.at(key);
+    const bool only_settled = IsWanted(state, check) && !open_checks.contains(key);
+    if (only_settled) keep(state.check_unplaceable, key, DemandOf(check));
+  }
+}
+
 }  // namespace
 
 absl::Status Coordinator::Fresh() {
@@ -62,6 +79,7 @@ absl::Status Coordinator::Reload() {
     Announce();
     return status;
   }
+  stale_ = true;
   if (reload_error_ != status.ToString()) {
     reload_error_ = status.ToString();
     Log(LogLevel::kWarning, "the record does not answer", {{"reason", reload_error_}});
@@ -116,21 +134,7 @@ void Coordinator::Resume(FarmState& state) const {
     if (!IsEnded(evaluation)) continue;
     if (HasUnfinished(state, evaluation, Waiting())) WantSteps(state, evaluation, true);
   }
-  // What only settled evaluations want waited when they settled: that hydrantd was away is no reason to reopen them.
-  const auto waited = [&](const Demand& demand) -> std::optional<Unplaceable> {
-    auto nobody = WhyNobody(state, demand);
-    if (!nobody) return std::nullopt;
-    return Unplaceable{absl::InfinitePast(), std::make_shared<const Nobody>(*std::move(nobody))};
-  };
-  for (StepId step : state.graph.ready()) {
-    if (open_steps.contains(step) || !state.graph.wanted(step)) continue;
-    if (auto since = waited(DemandOf(state, step))) state.step_unplaceable[step] = *std::move(since);
-  }
-  for (const std::string& key : state.ready_checks) {
-    const CheckEntry& check = state.checks.at(key);
-    if (open_checks.contains(key) || !IsWanted(state, check)) continue;
-    if (auto since = waited(DemandOf(check))) state.check_unplaceable[key] = *std::move(since);
-  }
+  KeepWaiting(state, open_steps, open_checks);
   NoteWaiting(state, Waiting());
 }
 

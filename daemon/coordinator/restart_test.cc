@@ -98,7 +98,6 @@ class StoryTest : public FarmTest {
       asked_ = farm().Matrices()[0].evaluation.has_value();
     }
     EXPECT_EQ(fired, n > 0);
-    if (n == 0) std::fprintf(stderr, "COMMITS %d\n", (int)(database_->commits() - before));
     return database_->commits() - before;
   }
   void ExpectTheSameEnd() {

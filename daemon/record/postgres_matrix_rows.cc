@@ -114,6 +114,7 @@ std::string IdArray(const std::vector<EvaluationId>& ids) {
 
 std::vector<EvaluationId> IdsOf(const std::vector<EvaluationRecord>& evaluations) {
   std::vector<EvaluationId> ids;
+  ids.reserve(evaluations.size());
   for (const EvaluationRecord& evaluation : evaluations) ids.push_back(evaluation.id);
   return ids;
 }

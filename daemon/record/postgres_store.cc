@@ -72,6 +72,11 @@ absl::StatusOr<std::unique_ptr<PostgresStore>> PostgresStore::Open(Options optio
   return std::unique_ptr<PostgresStore>(new PostgresStore(std::move(options)));
 }
 
+PostgresStore::~PostgresStore() {
+  MutexLock lock(mu_);
+  if (session_ != nullptr && !session_->lost()) (void)session_->Execute("release_lock", {}, absl::Seconds(1));
+}
+
 absl::StatusOr<Recorded> PostgresStore::Load() {
   MutexLock lock(mu_);
   for (int attempt = 1;; ++attempt) {

@@ -29,11 +29,15 @@ class PostgresStore final : public StateStore {
     absl::Duration statement_timeout =
         absl::Seconds(10);  // of one statement of a commit; loads may take longer
     // Told the name and seconds of every statement. Called with the store's lock held: must not call back.
+    // The last time in the store's destructor.
     std::function<void(std::string_view statement, double seconds)> observer;
   };
 
   // InvalidArgument for a URL that cannot be read. Connects to nothing: the first Load does.
   static absl::StatusOr<std::unique_ptr<PostgresStore>> Open(Options options);
+
+  // Gives the lock up, so that the next hydrantd is elected at once.
+  ~PostgresStore() override;
 
   // Elects this hydrantd, brings the schema up, and reads. FailedPrecondition also for a schema that it
   // cannot bring up. Until it was OK once, all other calls are FailedPrecondition; once another hydrantd was

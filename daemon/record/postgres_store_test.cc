@@ -263,6 +263,7 @@ TEST_F(PostgresDeathTest, TheServersDeathAtEachStatementLeavesAllOrNothing) {
       EXPECT_EQ(recorded, Describe(Recorded{}));
       EXPECT_EQ(IsUnknownCommit(status), fatal == all[all.size() - 2]) << status;
     }
+    store.reset();  // before what its observer refers to
   }
 }
 

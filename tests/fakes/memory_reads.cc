@@ -13,6 +13,7 @@ constexpr size_t kNewestDurations = 10000;
 template <class Map>
 auto Values(const Map& map) {
   std::vector<typename Map::mapped_type> values;
+  values.reserve(map.size());
   for (const auto& [key, value] : map) values.push_back(value);
   return values;
 }
@@ -95,6 +96,7 @@ std::vector<StateStore::AttemptCount> MemoryTables::CountAttempts() const {
     ++counts[{attempt.result.outcome, std::string(CauseName(attempt.result.cause))}];
   }
   std::vector<StateStore::AttemptCount> result;
+  result.reserve(counts.size());
   for (const auto& [key, count] : counts) result.push_back({key.first, key.second, count});
   return result;
 }

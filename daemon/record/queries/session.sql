@@ -11,6 +11,10 @@ SELECT set_config('TimeZone', 'UTC', false), set_config('DateStyle', 'ISO', fals
 -- name: take_lock
 SELECT pg_try_advisory_lock(7528158694550172772);
 
+-- At once, where the end of the session would take its time.
+-- name: release_lock
+SELECT pg_advisory_unlock_all();
+
 -- Who holds it: a key of 64 bits is shown in two halves.
 -- name: lock_holder
 SELECT lock.pid, coalesce(activity.application_name, '')
