@@ -52,6 +52,7 @@ absl::Status Coordinator::ReportEnd(AttemptId attempt, LeaseToken token, const R
   Decision decision;
   {
     MutexLock lock(mu_);
+    if (state_->leases.Released(attempt, token)) return absl::OkStatus();  // said again: the answer was lost
     HYDRANT_ASSIGN_OR_RETURN(const Lease* lease, state_->leases.Check(attempt, token));
     if (end.result.cause == Cause::kNone && !lease->subject.derivation.empty()) {
       auto step = state_->graph.Find(lease->subject.derivation);
@@ -81,8 +82,9 @@ absl::Status Coordinator::PlanEnd(Decision& decision, const Lease& lease, End en
   }
   const bool well = result.outcome == "succeeded" || IsPackageFault(result.cause);
   const bool badly = end.blames_worker && IsRetryable(result.cause);
-  decision.Then([attempt = lease.attempt, worker = lease.worker, well, badly, now](FarmState& state) {
-    state.leases.End(attempt);
+  const bool released = end.lease_end == "released";
+  decision.Then([attempt = lease.attempt, worker = lease.worker, released, well, badly, now](FarmState& state) {
+    released ? state.leases.Release(attempt) : state.leases.End(attempt);
     state.renewed.erase(attempt);
     if (well) state.workers.Succeeded(worker);
     if (badly) state.workers.FailedByFarm(worker, now);

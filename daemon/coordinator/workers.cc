@@ -168,6 +168,8 @@ absl::StatusOr<SyncReply> Coordinator::PendingFor(const SyncRequest& request) co
   std::set<AttemptId> held;
   for (const HeldLease& lease : request.held) {
     held.insert(lease.attempt);
+    // The worker ended it itself and will hear so: nothing to stop.
+    if (state_->leases.Released(lease.attempt, lease.token)) continue;
     auto current = state_->leases.Check(lease.attempt, lease.token);
     if (!current.ok() || (*current)->worker != request.name) reply.revoked.push_back(lease.attempt);
   }

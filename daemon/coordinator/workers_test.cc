@@ -88,6 +88,19 @@ TEST_F(WorkersTest, ASuccessWithoutItsOutputsIsRefusedByName) {
   EXPECT_EQ(States(), "thing:cached");
 }
 
+TEST_F(WorkersTest, AnEndThatIsSaidAgainIsNoNewsAndIsNotToldAsRevoked) {
+  TestWorker worker("w1", farm());
+  Give(worker);
+  worker.Sync();
+  const Lease lease = worker.Of("thing").lease;
+  const SyncRequest holding = worker.request();
+  ASSERT_EQ(holding.held.size(), 1u);
+  ASSERT_TRUE(Upload("thing").ok());
+  ASSERT_TRUE(worker.End("thing", Cause::kNone).ok());
+  EXPECT_TRUE(farm().ReportEnd(lease.attempt, lease.token, {}).ok());
+  EXPECT_THAT(farm().PendingFor(holding)->revoked, testing::IsEmpty());
+}
+
 TEST_F(WorkersTest, OnlyOutputsOfTheAttemptMayBeUploaded) {
   TestWorker worker("w1", farm());
   Give(worker);

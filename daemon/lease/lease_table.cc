@@ -117,6 +117,19 @@ void LeaseTable::End(AttemptId attempt) {
   leases_.erase(found);
 }
 
+void LeaseTable::Release(AttemptId attempt) {
+  const auto found = leases_.find(attempt);
+  if (found == leases_.end()) return;
+  released_[attempt] = found->second.token;
+  if (released_.size() > kReleasedKept) released_.erase(released_.begin());
+  End(attempt);
+}
+
+bool LeaseTable::Released(AttemptId attempt, LeaseToken token) const {
+  const auto found = released_.find(attempt);
+  return found != released_.end() && found->second == token;
+}
+
 std::vector<const Lease*> LeaseTable::Expired(absl::Time now) const {
   std::vector<const Lease*> expired;
   for (const auto& [attempt, lease] : leases_) {

@@ -53,7 +53,11 @@ class LeaseTable {
   absl::Status Renew(AttemptId attempt, LeaseToken token, absl::Time now);
   // FailedPrecondition when it would go back; OK and no change when it is there already.
   absl::Status Advance(AttemptId attempt, LeaseToken token, AttemptStage stage, absl::Time now);
-  void End(AttemptId attempt);  // released, expired or revoked; absent: no change
+  void End(AttemptId attempt);  // expired or revoked; absent: no change
+  // Ended by its worker's own report, which the worker may not have heard yet: kept in mind (the last kReleasedKept), so that a
+  // repeated report is no news and the lease is not told as revoked.
+  void Release(AttemptId attempt);
+  bool Released(AttemptId attempt, LeaseToken token) const;
 
   std::vector<const Lease*> Expired(absl::Time now) const;
   absl::Time NextExpiry() const;  // InfiniteFuture: none
@@ -68,9 +72,11 @@ class LeaseTable {
   const std::map<AttemptId, Lease>& all() const { return leases_; }
 
  private:
+  static constexpr size_t kReleasedKept = 4096;
   absl::Duration duration_;
   std::map<AttemptId, Lease> leases_;
   std::map<AttemptSubject, AttemptId> by_subject_;
+  std::map<AttemptId, LeaseToken> released_;
 };
 
 }  // namespace hydrant

@@ -100,6 +100,18 @@ TEST_F(LeaseTableTest, PushingFreesTheSlot) {
   EXPECT_EQ(table_.OfWorker("w1").size(), 2u);
 }
 
+TEST_F(LeaseTableTest, AReleasedLeaseIsRememberedAsReleasedAndAnEndedOneIsNot) {
+  Grant(Make(1, "torch.drv"));
+  Grant(Make(2, "magma.drv"));
+  table_.Release({1});
+  table_.End({2});
+  EXPECT_TRUE(table_.Released({1}, {101}));
+  EXPECT_FALSE(table_.Released({1}, {100}));
+  EXPECT_FALSE(table_.Released({2}, {102}));
+  EXPECT_EQ(table_.size(), 0u);
+  Grant(Make(3, "torch.drv"));  // its subject is free again
+}
+
 TEST_F(LeaseTableTest, ALeaseOfNothingOrOfTwoThingsIsRefused) {
   Lease both = Make(1, "torch.drv");
   both.subject.check = "key";

@@ -26,8 +26,7 @@ class PostgresStore final : public StateStore {
   struct Options {
     std::string url;  // a URL or libpq's key=value words
     absl::Duration connect_timeout = absl::Seconds(5);
-    absl::Duration statement_timeout =
-        absl::Seconds(10);  // of one statement of a commit; loads may take longer
+    absl::Duration statement_timeout = absl::Seconds(10);  // of a commit's statement; loads may take longer
     // Told the name and seconds of every statement. Called with the store's lock held: must not call back.
     // The last time in the store's destructor.
     std::function<void(std::string_view statement, double seconds)> observer;
