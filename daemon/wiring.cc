@@ -22,6 +22,7 @@
 #include "daemon/coordinator/attempt_log.h"
 #include "daemon/coordinator/coordinator.h"
 #include "daemon/coordinator/evaluation_run.h"
+#include "daemon/coordinator/unknown_commit_watch.h"
 #include "daemon/evaluate/nix_evaluator.h"
 #include "daemon/matrix_folder.h"
 #include "daemon/presence/http_presence.h"
@@ -231,15 +232,16 @@ absl::Status ServeFarm(const DaemonOptions& options) {
   UpstreamMemory upstream(*opened.caches);
   Catalogue catalogue;
   NarIntake intake(*opened.blobs);
-  Publisher publisher({.store = *opened.store, .catalogue = catalogue, .intake = intake, .signer = *opened.release,
+  UnknownCommitWatch commits(*opened.store);
+  Publisher publisher({.store = commits, .catalogue = catalogue, .intake = intake, .signer = *opened.release,
                        .clock = clock,
                        .held_upstream = [&upstream](const std::string& path) { return upstream.Holds(path); },
                        .ask_upstream = [&upstream](const std::vector<std::string>& paths) { upstream.Ask(paths); }});
-  Coordinator coordinator({.store = *opened.store, .catalogue = catalogue, .publisher = publisher, .clock = clock,
+  Coordinator coordinator({.store = commits, .catalogue = catalogue, .publisher = publisher, .clock = clock,
                            .farm = {.system = ThisSystem(), .lease = options.lease,
                                     .workers = {.gone_after = options.lease}},
                            .waiting_after = options.waiting_after, .max_attempts = options.max_attempts,
-                           .backoff = options.backoff, .observer = &metrics});
+                           .backoff = options.backoff, .observer = &metrics, .commits = &commits});
   const nix::CommandSettings settings = NixSettings(options);
   PathSource source(settings);
   DerivationClosure closure(settings.store_root);

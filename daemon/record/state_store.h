@@ -26,7 +26,7 @@ struct Recorded {
   std::vector<MatrixTextRecord> texts;           // of matrices and of the evaluations below
   std::vector<EvaluationRecord> evaluations;     // the newest 20 of each matrix and all that are not final
   std::vector<VariantRecord> variants;           // of those evaluations, by (evaluation, ordinal)
-  std::vector<DerivationRecord> derivations;     // of all steps
+  std::vector<DerivationRecord> derivations;     // of steps, of their inputs, and closures that travel
   std::vector<StepRecord> steps;
   std::vector<CheckRecord> checks;
   std::vector<AttemptRecord> live_attempts;

@@ -100,6 +100,13 @@ TYPED_TEST(StateStoreTest, ADerivationThatIsThereStays) {
   EXPECT_EQ(recorded.derivations[3].aterm, "new");
 }
 
+TYPED_TEST(StateStoreTest, ADerivationThatIsOnlyAnInputIsReadBackToo) {
+  this->Record({SaveDerivations{{{"/nix/store/input.drv", "held upstream, so it has no step"}}}});
+  const Recorded recorded = this->Reopen();
+  ASSERT_THAT(recorded.derivations, SizeIs(1));
+  EXPECT_EQ(recorded.derivations[0].path, "/nix/store/input.drv");
+}
+
 TYPED_TEST(StateStoreTest, AStepMovesTwiceInOneChange) {
   this->Record(this->farm_.batch);
   const std::string& b = this->farm_.b.path;

@@ -39,7 +39,7 @@ Recorded MemoryTables::Load() const {
   for (const EvaluationRecord& evaluation : recorded.evaluations) {
     for (VariantRecord& variant : Variants(evaluation.id)) recorded.variants.push_back(std::move(variant));
   }
-  for (const auto& [path, step] : steps_) recorded.derivations.push_back(derivations_.at(path));
+  for (const auto& [path, derivation] : derivations_) recorded.derivations.push_back(derivation);
   recorded.steps = Values(steps_);
   recorded.checks = Values(checks_);
   for (const auto& [id, attempt] : attempts_) {

@@ -30,7 +30,6 @@ RETURNING step.derivation;
 -- name: load_derivations
 SELECT path, aterm
 FROM derivation
-JOIN step ON step.derivation = derivation.path
 ORDER BY path COLLATE "C";
 
 -- name: load_steps
