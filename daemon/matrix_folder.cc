@@ -1,6 +1,8 @@
 #include "daemon/matrix_folder.h"
 
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -19,10 +21,17 @@ absl::Status ApplyMatrixFolder(const std::string& folder, const std::string& sys
   }
   if (error) return absl::NotFoundError(absl::StrCat("read the folder of matrices ", folder, ": ", error.message()));
   std::vector<MatrixTextRecord> texts;
+  std::map<std::string, std::string> by_name;  // matrix -> file
+  std::set<std::string> names;
   for (const std::string& file : files) {
     HYDRANT_ASSIGN_OR_RETURN(MatrixText text, LoadMatrixFile(file));
     MatrixTextRecord record{.toml = text.toml, .files = text.files, .directory = folder, .file = file};
-    HYDRANT_RETURN_IF_ERROR(Declare(record, system).status());
+    HYDRANT_ASSIGN_OR_RETURN(std::shared_ptr<const Declared> declared, Declare(record, system));
+    const std::string& name = declared->matrix.name;
+    if (auto [other, added] = by_name.try_emplace(name, file); !added) {
+      return absl::InvalidArgumentError(absl::StrCat(file, ": name: '", name, "' is the name of ", other->second, " too"));
+    }
+    names.insert(name);
     texts.push_back(std::move(record));
   }
   for (MatrixTextRecord& text : texts) {
@@ -30,7 +39,7 @@ absl::Status ApplyMatrixFolder(const std::string& folder, const std::string& sys
     HYDRANT_ASSIGN_OR_RETURN(ApplyResult applied, coordinator.Apply(std::move(text), true));
     Log(LogLevel::kInfo, "matrix applied", {{"matrix", applied.name}, {"file", file}});
   }
-  return absl::OkStatus();
+  return coordinator.KeepOfFolder(names);
 }
 
 }  // namespace hydrant

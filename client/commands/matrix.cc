@@ -31,6 +31,9 @@ absl::StatusOr<Exit> MatrixCheck(const MatrixFileOptions& options, Session& sess
   for (const std::string& path : options.files) {
     HYDRANT_ASSIGN_OR_RETURN(const Expanded expanded, Expand(path, options.system));
     const Expansion& expansion = expanded.expansion;
+    for (const std::string& glob : GlobsWithoutVariants(expanded.file.matrix, expansion)) {
+      session.console().Err(absl::StrCat("hydrant: warning: ", Clean(path), ": ", Clean(glob), " matches no variant\n"));
+    }
     int64_t excluded = 0, impossible = 0;
     for (const Variant& variant : expansion.variants) {
       if (variant.cause == Cause::kExcluded) ++excluded;

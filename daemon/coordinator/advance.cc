@@ -135,7 +135,12 @@ void Coordinator::PlanSettled(Decision& decision, EvaluationEntry& evaluation,
   const GateSpec& gate = evaluation.declared->matrix.gate;
   const Verdict verdict = JudgeGate(after, gate.declared, look.gate, evaluation.unmatched);
   const EvaluationEvent event = look.incomplete ? EvaluationEvent::kSettledIncomplete : EvaluationEvent::kSettled;
-  MoveEvaluation move{.message = look.incomplete ? "the evaluator died on some variants" : "",
+  std::string message;
+  if (look.incomplete) message = "some variants could not be evaluated: what became of them is not known";
+  for (const std::string& glob : evaluation.unmatched) {
+    absl::StrAppend(&message, message.empty() ? "" : "; ", "[gate] required: '", glob, "' matches no variant");
+  }
+  MoveEvaluation move{.message = message,
                       .settled_at = now, .gate_passed = verdict.passed};
   if (!decision.MoveEvaluationBy(record, event, move)) return;
   if (!look.waiting) {

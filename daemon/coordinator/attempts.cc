@@ -83,11 +83,14 @@ absl::Status Coordinator::PlanEnd(Decision& decision, const Lease& lease, End en
   const bool well = result.outcome == "succeeded" || IsPackageFault(result.cause);
   const bool badly = end.blames_worker && IsRetryable(result.cause);
   const bool released = end.lease_end == "released";
-  decision.Then([attempt = lease.attempt, worker = lease.worker, released, well, badly, now](FarmState& state) {
+  const std::string work = lease.subject.derivation + lease.subject.check;
+  decision.Then([attempt = lease.attempt, worker = lease.worker, work, released, well, badly, now](FarmState& state) {
     released ? state.leases.Release(attempt) : state.leases.End(attempt);
     state.renewed.erase(attempt);
     if (well) state.workers.Succeeded(worker);
-    if (badly) state.workers.FailedByFarm(worker, now);
+    if (badly && state.workers.FailedByFarm(worker, work, now)) {
+      Log(LogLevel::kWarning, "worker quarantined: different work fails there by the farm's fault", {{"worker", worker}});
+    }
   });
   decision.Tell([result](FarmObserver& observer) { observer.AttemptEnded(result); });
   return absl::OkStatus();
@@ -154,6 +157,7 @@ absl::Status Coordinator::PlanCheckEnd(Decision& decision, const Lease& lease, c
       if (avoid) check.avoid.insert(worker);
     });
   } else {
+    after.state = *NextCheckState(entry.record.state, event);
     decision.Tell([after](FarmObserver& observer) { observer.CheckDecided(after); });
   }
   return absl::OkStatus();

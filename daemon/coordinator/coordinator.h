@@ -68,6 +68,8 @@ class Coordinator {
 
   // ---- Matrices and evaluations
   absl::StatusOr<ApplyResult> Apply(MatrixTextRecord text, bool from_folder) ABSL_LOCKS_EXCLUDED(door_, mu_);
+  // Matrices of the folder that are not among `names` any more can be applied over from now on; they stay.
+  absl::Status KeepOfFolder(const std::set<std::string>& names) ABSL_LOCKS_EXCLUDED(door_, mu_);
   absl::StatusOr<EvaluationRecord> Trigger(const std::string& matrix, const std::string& only, int priority)
       ABSL_LOCKS_EXCLUDED(door_, mu_);
   // The requested evaluation of highest priority, now evaluating; nothing when there is none.
@@ -106,8 +108,8 @@ class Coordinator {
   absl::StatusOr<ExplainView> Explain(const std::string& address, EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
   // The attempt that an address's log is of: the live one, else the last.
   absl::StatusOr<AttemptRecord> AttemptOf(const std::string& address, EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
-  // The last successful attempt of a .drv base name.
-  absl::StatusOr<AttemptId> LogOf(const std::string& drv_base_name) const ABSL_LOCKS_EXCLUDED(mu_);
+  // The last successful attempt of a .drv path, else the last.
+  absl::StatusOr<AttemptId> LogOf(const std::string& derivation) const ABSL_LOCKS_EXCLUDED(mu_);
   bool IsLive(AttemptId attempt) const ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<WorkerView> Workers() const ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<ChannelRecord> Channels() const ABSL_LOCKS_EXCLUDED(mu_);

@@ -58,6 +58,23 @@ absl::StatusOr<ApplyResult> Coordinator::Apply(MatrixTextRecord text, bool from_
   return result;
 }
 
+absl::Status Coordinator::KeepOfFolder(const std::set<std::string>& names) {
+  MutexLock door(door_);
+  HYDRANT_RETURN_IF_ERROR(Fresh());
+  Decision decision;
+  {
+    MutexLock lock(mu_);
+    for (const auto& [name, matrix] : state_->matrices) {
+      if (!matrix.from_folder || names.contains(name)) continue;
+      MatrixRecord record = matrix;
+      record.from_folder = false;
+      decision.Record(SaveMatrix{.matrix = record, .text = state_->declared.at(record.digest)->text});
+      decision.Then([record](FarmState& state) { state.matrices[record.name] = record; });
+    }
+  }
+  return Carry(std::move(decision));
+}
+
 absl::StatusOr<EvaluationRecord> Coordinator::Trigger(const std::string& matrix, const std::string& only,
                                                       int priority) {
   MutexLock door(door_);

@@ -225,14 +225,14 @@ absl::StatusOr<AttemptRecord> Coordinator::AttemptOf(const std::string& address,
                                           why.empty() ? "" : absl::StrCat(": ", why)));
 }
 
-absl::StatusOr<AttemptId> Coordinator::LogOf(const std::string& drv_base_name) const {
-  const AttemptSubject subject{.derivation = absl::StrCat("/nix/store/", drv_base_name)};
+absl::StatusOr<AttemptId> Coordinator::LogOf(const std::string& derivation) const {
+  const AttemptSubject subject{.derivation = derivation};
   HYDRANT_ASSIGN_OR_RETURN(std::vector<AttemptRecord> attempts, options_.store.Attempts(subject, 20));
   for (const AttemptRecord& attempt : attempts) {
     if (attempt.result.outcome == "succeeded") return attempt.lease.attempt;
   }
   if (!attempts.empty()) return attempts.front().lease.attempt;
-  return absl::NotFoundError(absl::StrCat("no log of ", drv_base_name));
+  return absl::NotFoundError(absl::StrCat("no log of ", derivation));
 }
 
 bool Coordinator::IsLive(AttemptId attempt) const {

@@ -38,8 +38,8 @@ TEST_F(QueriesTest, AnAddressesLogIsOfWhatOneWouldAskAbout) {
   EXPECT_EQ(farm().AttemptOf("good@x86_64-linux", {})->lease.attempt, check) << "the failed check's";
   EXPECT_EQ(farm().AttemptOf(absl::StrCat("a", bad.value), {})->lease.subject.derivation, DrvOf("bad"));
   EXPECT_EQ(farm().AttemptOf(DrvOf("good"), {})->lease.attempt, good);
-  EXPECT_EQ(*farm().LogOf(DrvOf("good").substr(11)), good);
-  EXPECT_EQ(farm().LogOf(DrvOf("above").substr(11)).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(*farm().LogOf(DrvOf("good")), good);
+  EXPECT_EQ(farm().LogOf(DrvOf("above")).status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST_F(QueriesTest, AnExplanationNamesTheReasonAndWhatItWaitsFor) {

@@ -203,6 +203,11 @@ absl::StatusOr<std::vector<Outcome>> NixEvaluator::EvaluateSlice(const Evaluatio
       .bounds = {.memory = options_.memory, .patience = options_.variant_timeout},
       .ifd = input.matrix.nixpkgs.ifd,
       .stop = stop};
+  // Whoever may submit a matrix writes what is evaluated here: it reads the tree, the recipe and the driver, nothing else of
+  // this machine's disk, and no environment.
+  options.env["NIX_CONFIG"] += "restrict-eval = true\n";
+  options.env["NIX_PATH"] = absl::StrCat("driver=", options_.nix.folder, "/driver:run=",
+                                         file.substr(0, file.rfind('/')), ":tree=", slice.tree);
   if (options_.memory > 0) options.env["GC_MAXIMUM_HEAP_SIZE"] = absl::StrCat(options_.memory);
   options.keep = [&](const std::string& derivation) { return roots_.Keep(input.root, derivation); };
   auto outcomes = SliceEvaluation(std::move(options), slice).Evaluate();

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "daemon/evaluate/driver_files.h"
 #include "daemon/evaluate/evaluation_fixture.h"
 #include "gmock/gmock.h"
@@ -125,6 +126,25 @@ TEST(NixEvaluatorTest, ATreeSeesNothingOfTheDaemonsEnvironment) {
   const Answers answers = world.Evaluate(SmallMatrix({"good"}));
   unsetenv("HYDRANT_TOKEN");
   EXPECT_EQ(answers.by_id.begin()->second.message, "[]");
+}
+
+TEST(NixEvaluatorTest, ATreeReadsNoFileOutsideItselfNotEvenIntoADerivation) {
+  NixWorld world;
+  const std::string secret = world.dir / "secret";
+  ASSERT_TRUE(WriteFileAtomically(secret, "the cache's key").ok());
+  const std::string tree = absl::StrCat(R"({ slice }: {
+    told = throw (builtins.readFile ")", secret, R"(");
+    copied = derivation { name = "copied"; system = slice.system; builder = "/bin/sh"; src = "${/. + ")", secret, R"("}"; };
+    fine = derivation { name = "fine"; system = slice.system; builder = "/bin/sh"; };
+  })");
+  ASSERT_TRUE(WriteFileAtomically(world.tree() + "/default.nix", tree).ok());
+  const Answers answers = world.Evaluate(SmallMatrix({"told", "copied", "fine"}));
+  ASSERT_TRUE(answers.status.ok()) << answers.status;
+  for (const auto& [id, outcome] : answers.by_id) {
+    EXPECT_EQ(outcome.derivation.empty(), !id.starts_with("fine")) << id;
+    EXPECT_THAT(outcome.message, testing::Not(HasSubstr("the cache's key")));
+    if (!id.starts_with("fine")) EXPECT_THAT(outcome.message, HasSubstr("restricted mode"));
+  }
 }
 
 TEST(NixEvaluatorTest, NothingIsLeftInThePrivateFolder) {

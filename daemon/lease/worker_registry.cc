@@ -126,6 +126,10 @@ absl::Status WorkerRegistry::Drain(std::string_view name, bool drain) {
     return absl::FailedPreconditionError(absl::StrCat("worker ", std::string(name), " is revoked"));
   }
   (*worker)->drained_by_operator = drain;
+  if (!drain) {  // an operator who says so knows better than the quarantine
+    (*worker)->failed_since.clear();
+    (*worker)->quarantined_until = absl::InfinitePast();
+  }
   // Time did not move since it was last seen, as far as it matters here.
   if (Live(**worker)) (*worker)->state = StateOf(**worker, (*worker)->seen_at);
   return absl::OkStatus();
@@ -140,16 +144,18 @@ absl::Status WorkerRegistry::Revoke(std::string_view name) {
 
 void WorkerRegistry::Succeeded(std::string_view name) {
   const auto found = workers_.find(name);
-  if (found != workers_.end()) found->second.failures_in_a_row = 0;
+  if (found != workers_.end()) found->second.failed_since.clear();
 }
 
-void WorkerRegistry::FailedByFarm(std::string_view name, absl::Time now) {
+bool WorkerRegistry::FailedByFarm(std::string_view name, const std::string& work, absl::Time now) {
   const auto found = workers_.find(name);
-  if (found == workers_.end()) return;
+  if (found == workers_.end()) return false;
   Worker& worker = found->second;
-  if (++worker.failures_in_a_row < options_.quarantine_after) return;
+  worker.failed_since.insert(work);
+  if (static_cast<int>(worker.failed_since.size()) < options_.quarantine_after) return false;
   worker.quarantined_until = now + options_.quarantine;
   if (Live(worker)) worker.state = StateOf(worker, now);
+  return true;
 }
 
 std::vector<std::string> WorkerRegistry::Expire(absl::Time now) {

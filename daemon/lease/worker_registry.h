@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,14 +30,14 @@ struct Worker {
   absl::Time seen_at = absl::InfinitePast();
   absl::Time connected_at = absl::InfinitePast();
   absl::Time quarantined_until = absl::InfinitePast();
-  int failures_in_a_row = 0;  // attempts that the farm failed there
+  std::set<std::string> failed_since;  // different work that the farm failed there since something succeeded
 };
 
 class WorkerRegistry {
  public:
   struct Options {
     absl::Duration gone_after = absl::Seconds(20);  // silence after which a worker is gone
-    int quarantine_after = 5;                       // failures in a row by the farm's fault
+    int quarantine_after = 5;                       // different steps or checks that the farm failed there in a row
     absl::Duration quarantine = absl::Minutes(5);
   };
   explicit WorkerRegistry(Options options) : options_(options) {}
@@ -55,7 +56,8 @@ class WorkerRegistry {
   // An attempt ended there: well, or by the farm's fault. A worker that comes back from quarantine is back in it with its next
   // failure, until something succeeds there.
   void Succeeded(std::string_view name);
-  void FailedByFarm(std::string_view name, absl::Time now);
+  // `work`: which; one that fails again and again says more of itself than of the worker. True: it is quarantined now.
+  bool FailedByFarm(std::string_view name, const std::string& work, absl::Time now);
   // Those that became gone, or left quarantine, since the last call.
   std::vector<std::string> Expire(absl::Time now);
   absl::Time NextExpiry() const;  // InfiniteFuture: none

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
+
 namespace hydrant {
 namespace {
 
@@ -22,9 +24,10 @@ class WorkerRegistryTest : public ::testing::Test {
   }
   std::string State() { return std::string(WorkerStateName(registry_.Find("w1")->state)); }
   void FailTimes(int times, int seconds) {
-    for (int i = 0; i < times; ++i) registry_.FailedByFarm("w1", At(seconds));
+    for (int i = 0; i < times; ++i) registry_.FailedByFarm("w1", absl::StrCat("step-", failed_++), At(seconds));
   }
 
+  int failed_ = 0;
   WorkerOffer offer_;
   WorkerRegistry registry_{
       {.gone_after = absl::Seconds(20), .quarantine_after = 3, .quarantine = absl::Seconds(60)}};
@@ -41,6 +44,20 @@ TEST_F(WorkerRegistryTest, SilenceMakesAWorkerGoneAndSpeechBringsItBack) {
   EXPECT_EQ(*Seen(40), true);
   EXPECT_EQ(State(), "connected");
   EXPECT_EQ(registry_.Find("w1")->connected_at, At(40));
+}
+
+TEST_F(WorkerRegistryTest, OneStepThatFailsAgainAndAgainIsNoReasonForQuarantine) {
+  ASSERT_TRUE(Seen(0).ok());
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(registry_.FailedByFarm("w1", "mkfifo.drv", At(i)));
+  EXPECT_EQ(State(), "connected");
+}
+
+TEST_F(WorkerRegistryTest, AnOperatorEndsAQuarantine) {
+  ASSERT_TRUE(Seen(0).ok());
+  FailTimes(3, 1);
+  ASSERT_EQ(State(), "quarantined");
+  ASSERT_TRUE(registry_.Drain("w1", false).ok());
+  EXPECT_EQ(State(), "connected");
 }
 
 TEST_F(WorkerRegistryTest, ARestartedWorkerIsANewInstance) {

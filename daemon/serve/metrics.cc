@@ -174,7 +174,8 @@ void Metrics::AttemptEnded(const AttemptResult& result) {
 }
 
 void Metrics::CheckDecided(const CheckRecord& check) {
-  const char* outcome = check.state == CheckState::kPassed ? "pass" : check.state == CheckState::kSkipped ? "skipped" : "fail";
+  const bool error = IsRetryable(check.cause) || check.cause == Cause::kDeviceLost;
+  const char* outcome = check.state == CheckState::kPassed ? "pass" : error ? "error" : "fail";
   impl_->checks.Add({{"architecture", check.architecture}, {"outcome", outcome}}).Increment();
 }
 

@@ -27,6 +27,7 @@ constexpr Wording kAttempt[] = {
     {Cause::kDiskFull, "Disk quota exceeded", "errno"},
     {Cause::kOutOfMemory, "Cannot allocate memory", "errno"},
     {Cause::kOutputMissing, "failed to produce output", kNix28},
+    {Cause::kBuilderFailed, "file '*' has an unsupported type", kNix28},  // a pipe or socket as output
     {Cause::kCancelled, "interrupted by the user", kNix28},
     {Cause::kFetchFailed, "unable to download '", kNix28},
     {Cause::kFetchFailed, "some substitutes for the outputs of derivation", kNix28},

@@ -22,7 +22,7 @@ using grpc::experimental::FileWatcherCertificateProvider;
 constexpr int kMaxMessageBytes = 16 << 20;
 constexpr int kKeepaliveMs = 5000;
 constexpr int kLeastPingIntervalMs = 1000;  // a server ends connections whose pings come faster
-constexpr int kReconnectFirstMs = 250, kReconnectMostMs = 5000;
+constexpr int kReconnectFirstMs = 250, kReconnectMostMs = 1000;
 constexpr int kConnectTimeoutMs = 5000;
 constexpr unsigned kCertificateRefreshSeconds = 1;
 

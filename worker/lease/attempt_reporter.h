@@ -27,7 +27,7 @@ class AttemptReporter final : public AttemptReport {
     LeaseToken token;
     std::string assignment;  // serialised, for the spool
     AttemptStage stage = AttemptStage::kLeased;
-    Backoff backoff{.first = absl::Milliseconds(250), .most = absl::Seconds(10)};
+    Backoff backoff{.first = absl::Milliseconds(250), .most = absl::Seconds(3)};
     absl::Duration log_pause = absl::Milliseconds(200);  // between two pieces of log
     // The lease is lost, or no more log is taken. Called in a thread of the reporter's own.
     std::function<void(AttemptId, StopReason)> stop;

@@ -28,7 +28,7 @@ class Conversation {
   struct Options {
     WorkerOffer offer;
     absl::Duration hold = absl::Seconds(5);  // how long hydrantd may hold a call
-    Backoff backoff{.first = absl::Milliseconds(250), .most = absl::Seconds(10)};
+    Backoff backoff{.first = absl::Milliseconds(250), .most = absl::Seconds(3)};
     absl::Duration log_pause = absl::Milliseconds(200);
     absl::Duration give_back_within = absl::Seconds(10);
     absl::Duration idle = absl::InfiniteDuration();  // --once: leave after so long without work
