@@ -187,8 +187,6 @@ absl::Status ServePorts(const DaemonOptions& options, const sigset_t& signals, O
   HealthHttp health([&coordinator]() -> absl::Status {
     return coordinator.RecordAnswers() ? absl::OkStatus() : absl::UnavailableError("the database does not answer");
   });
-  HYDRANT_ASSIGN_OR_RETURN(auto http,
-                           HttpServer::Start({.listen = options.http_listen, .handlers = {&health, &cache_http}}));
   const std::string system = ThisSystem();
   const rpc::TlsFiles tls{.cert = options.tls_cert, .key = options.tls_key, .ca = options.tls_client_ca};
   HYDRANT_ASSIGN_OR_RETURN(
@@ -200,6 +198,9 @@ absl::Status ServePorts(const DaemonOptions& options, const sigset_t& signals, O
                         {.coordinator = coordinator, .log = *opened.log, .gate = gate, .streams = streams,
                          .farm = FarmFacts(options, *opened.internal), .lease = options.lease}));
   if (!options.metrics_listen.empty()) HYDRANT_RETURN_IF_ERROR(metrics.Listen(options.metrics_listen));
+  // Last, so that /readyz answers for every port.
+  HYDRANT_ASSIGN_OR_RETURN(auto http,
+                           HttpServer::Start({.listen = options.http_listen, .handlers = {&health, &cache_http}}));
 
   std::atomic<bool> stop = false;
   std::thread evaluations([&] {

@@ -53,7 +53,7 @@ Json EvaluationOf(const v1::Evaluation& e) {
 }
 
 Json CheckOf(const v1::CheckStatus& check) {
-  Json json = {{"name", check.name()},      {"outcome", check.outcome()},
+  Json json = {{"name", check.name()},      {"outcome", check.outcome() == "pending" ? Json() : Json(check.outcome())},
                {"class", check.class_()},   {"architecture", check.architecture()},
                {"driver", check.driver()},  {"simulated", check.simulated()},
                {"message", check.message()}};
