@@ -35,9 +35,4 @@ void Session::PrintTable(const Table& table, const std::function<std::string(Jso
          .markdown = [&] { return FormatMarkdownTable(table); }});
 }
 
-absl::Status Session::OnlyText(std::string_view verb) const {
-  if (form() == OutputForm::kTable) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("'", AbslView(verb), "' prints text: it takes no --output"));
-}
-
 }  // namespace hydrant::client

@@ -49,8 +49,6 @@ class Session {
   void Print(const Renderings& renderings);
   // A table in all its forms.
   void PrintTable(const Table& table, const std::function<std::string(JsonLayout)>& json);
-  // InvalidArgument when another form than a table was asked for: `verb` has no other.
-  absl::Status OnlyText(std::string_view verb) const;
 
  private:
   Options options_;

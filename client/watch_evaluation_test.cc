@@ -201,6 +201,16 @@ TEST_F(WatchTest, AFollowedLogGoesOnWhereItBroke) {
               ElementsAre("address: \"a@x\" follow: true", "address: \"a7\" follow: true offset: 4"));
 }
 
+TEST_F(WatchTest, ALogInJsonIsOneDocumentHoweverItCame) {
+  client->logs = {{{{0, "one\n"}, {4, "\xff\n"}}, absl::OkStatus()}};
+  Session json({.connect = [this]() -> absl::StatusOr<std::unique_ptr<Client>> { return std::move(owned); },
+                .console = &console,
+                .clock = &clock,
+                .form = OutputForm::kJson});
+  ASSERT_TRUE(ShowLog({.address = "a7"}, json).ok());
+  EXPECT_THAT(console.out, testing::AllOf(testing::HasSubstr("\"attempt\": 7"), testing::HasSubstr("one\\n")));
+}
+
 TEST_F(WatchTest, OnATerminalALogHasOnlyColours) {
   console.screen.terminal = true;
   client->logs = {{{{0, "\x1b[31mred\x1b[0m\x1b]0;title\x07\x1b[2J\n"}}, absl::OkStatus()}};

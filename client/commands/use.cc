@@ -18,7 +18,6 @@ absl::StatusOr<std::string> DefaultOutput(const v1::VariantStatus& variant) {
 }  // namespace
 
 absl::StatusOr<Exit> Use(const UseOptions& options, Session& session) {
-  HYDRANT_RETURN_IF_ERROR(session.OnlyText("use"));
   if (options.format == SnippetFormat::kShebang && options.variant.empty()) {
     return absl::InvalidArgumentError(
         "--format shebang needs a VARIANT: it is the head of a script that uses one");
@@ -33,7 +32,17 @@ absl::StatusOr<Exit> Use(const UseOptions& options, Session& session) {
     input.variant = explanation.variant().id();
     HYDRANT_ASSIGN_OR_RETURN(input.output, DefaultOutput(explanation.variant()));
   }
-  session.console().Out(MakeSnippet(options.format, input));
+  const std::string snippet = MakeSnippet(options.format, input);
+  session.Print({.table = [&] { return snippet; },
+                 .json =
+                     [&](JsonLayout layout) {
+                       return ObjectJson({{"url", input.url},
+                                          {"public_key", input.public_key},
+                                          {"variant", input.variant},
+                                          {"output", input.output},
+                                          {"snippet", snippet}},
+                                         layout);
+                     }});
   return Exit::kOk;
 }
 
