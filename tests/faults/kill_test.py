@@ -7,9 +7,10 @@ import re
 import signal
 import sys
 import unittest
+import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../e2e"))
-from farm import CHAIN, FarmTest, wait_for
+from farm import CHAIN, ROOT, FarmTest, wait_for
 
 PACKAGES = ["base", "left", "right", "more", "top", "last", "bad", "above"]
 EXPECTED = {**{p: "cached" for p in PACKAGES[:6]}, "bad": "failed", "above": "dependency_failed"}
@@ -109,6 +110,53 @@ class KillTest(FarmTest):
         self.farm.kill("hydrantd")
         self.farm.start_hydrantd()
         self.settle()
+
+
+class DemoKillTest(FarmTest):
+    """The demo's matrix with everything killed once while it runs."""
+
+    options = {"workers": 3, "gpu_workers": (3,), "lease": "4s"}
+
+    def cached(self):
+        try:
+            return self.farm.json("status", "demo")["totals"].get("cached", 0)
+        except AssertionError:
+            return 0
+
+    def metric(self, name, **labels):
+        text = urllib.request.urlopen(self.farm.metrics, timeout=10).read().decode()
+        total = 0
+        for line in text.splitlines():
+            if line.startswith(name + "{") and all(f'{k}="{v}"' in line for k, v in labels.items()):
+                total += float(line.rsplit(" ", 1)[1])
+        return total
+
+    def test_the_outcome_is_that_of_an_undisturbed_run(self):
+        self.farm.hydrant("matrix", "apply", str(ROOT / "deploy/examples/demo.toml"))
+        self.farm.hydrant("trigger", "demo")
+        wait_for("some are cached", lambda: self.cached() >= 5)
+        self.farm.kill("hydrantd")
+        self.farm.start_hydrantd()
+        wait_for("more are cached", lambda: self.cached() >= 15, 120)
+        self.farm.kill("worker-2")
+        self.farm.start_worker(2)
+        wait_for("still more are cached", lambda: self.cached() >= 25, 120)
+        os.kill(self.farm.postgres_pid(), signal.SIGKILL)
+
+        def settled():
+            try:
+                return self.farm.json("status", "demo")["evaluation"]["state"] == "settled"
+            except AssertionError:
+                return False
+
+        wait_for("it settles", settled, 180)
+        status = self.farm.json("status", "demo")
+        self.assertEqual(status["totals"], {"cached": 60, "failed": 2, "dependency_failed": 1, "impossible": 10})
+        # Each step and each check that succeeded did so once.
+        checks = {c["attempt"] for v in status["variants"] for c in v["checks"] if c["outcome"] == "pass"}
+        self.assertEqual(self.metric("hydrant_attempts_total", outcome="succeeded"),
+                         self.metric("hydrant_steps", state="succeeded") + len(checks))
+        self.farm.hydrant("trigger", "demo", "--wait", timeout=300)
 
 
 if __name__ == "__main__":
