@@ -87,6 +87,7 @@ absl::StatusOr<DaemonOptions> ReadDaemonOptions(const std::string& file) {
   HYDRANT_ASSIGN_OR_RETURN(v1::DaemonConfig config, ReadMessage(file));
   HYDRANT_RETURN_IF_ERROR(CheckShape(file, config));
   DaemonOptions options;
+  options.file = file;
   options.matrices = Resolve(file, config.matrices());
   options.database_url = config.database().url();
   options.database_embedded = Resolve(file, config.database().embedded());

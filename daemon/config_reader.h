@@ -12,6 +12,7 @@
 namespace hydrant {
 
 struct DaemonOptions {
+  std::string file;                                 // that it was read from
   std::string matrices;                             // folder; empty: none
   std::string database_url, database_embedded;      // exactly one is set
   std::string grpc_listen, http_listen, http_url, metrics_listen;

@@ -110,7 +110,12 @@ void Run(const DaemonOptions& options, const sigset_t& signals, Coordinator& coo
     const int signal = sigtimedwait(&signals, nullptr, &pause);
     if (signal == SIGHUP) {
       folder_applied = options.matrices.empty();
-      Log(LogLevel::kInfo, "matrices are read again");
+      const absl::Status config = ReadDaemonOptions(options.file).status();
+      if (config.ok()) {
+        Log(LogLevel::kInfo, "matrices are read again; other keys count from the next start");
+      } else {
+        Log(LogLevel::kError, "the old configuration holds", {{"reason", config.ToString()}});
+      }
     } else if (signal > 0) {
       return;
     }

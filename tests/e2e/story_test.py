@@ -83,6 +83,14 @@ class FolderTest(unittest.TestCase):
         wait_for("the folder is read again", lambda: self.names() == ["one", "two"])
         wait_for("what left the folder is free", lambda: self.farm.hydrant("matrix", "apply", str(mine), check=False).returncode == 0)
 
+    def test_a_configuration_that_became_wrong_is_said_and_the_old_one_holds(self):
+        self.farm.start_hydrantd()
+        config = self.farm.dir / "hydrantd.toml"
+        config.write_text(config.read_text().replace("lease =", "leese ="))
+        self.farm.processes["hydrantd"].send_signal(signal.SIGHUP)
+        wait_for("it is said", lambda: "leese" in self.farm.log("hydrantd") and "old configuration holds" in self.farm.log("hydrantd"))
+        self.assertEqual(self.farm.get("/readyz")[0], 200)
+
     def test_two_files_of_one_name_change_nothing_and_are_named(self):
         self.put("one.toml", "same")
         self.put("two.toml", "same")
