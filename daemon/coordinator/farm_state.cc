@@ -308,6 +308,25 @@ bool NeedsClosure(const nix::Derivation& derivation) {
   return false;
 }
 
+void ForEachUser(const FarmState& state, StepId root,
+                 const std::function<void(const EvaluationEntry&, const VariantEntry&, StepId own)>& take) {
+  std::set<StepId> seen = {root};
+  std::vector<StepId> todo = {root};
+  while (!todo.empty()) {
+    const StepId step = todo.back();
+    todo.pop_back();
+    if (auto users = state.users.find(step); users != state.users.end()) {
+      for (const VariantRef& ref : users->second) {
+        const EvaluationEntry& evaluation = state.evaluations.at(ref.evaluation);
+        take(evaluation, evaluation.variants[ref.place], step);
+      }
+    }
+    for (StepId dependent : state.graph.dependents(step)) {
+      if (seen.insert(dependent).second) todo.push_back(dependent);
+    }
+  }
+}
+
 StepEvent RetryEventOf(const StepGraph& graph, StepId step) {
   for (StepId input : graph.inputs(step)) {
     if (graph.state(input) != StepState::kSucceeded) return StepEvent::kRetriedBlocked;

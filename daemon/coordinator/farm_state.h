@@ -3,6 +3,7 @@
 #ifndef HYDRANT_DAEMON_COORDINATOR_FARM_STATE_H_
 #define HYDRANT_DAEMON_COORDINATOR_FARM_STATE_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -162,6 +163,9 @@ bool IsWanted(const FarmState& state, const CheckEntry& check);
 
 // True when a pre-build hook may look the .drv up, so that its closure must be in the worker's store (NixOS/nix#9272).
 bool NeedsClosure(const nix::Derivation& derivation);
+// Each variant that a step, or what needs it, is for, with the step that is the variant's own. In no order.
+void ForEachUser(const FarmState& state, StepId root,
+                 const std::function<void(const EvaluationEntry&, const VariantEntry&, StepId own)>& take);
 // kRetriedReady or kRetriedBlocked, by the state of its inputs.
 StepEvent RetryEventOf(const StepGraph& graph, StepId step);
 // What a step is, from its parsed derivation.

@@ -154,22 +154,9 @@ namespace {
 // The newest evaluations of their matrices that a step, or what needs it, is for.
 std::set<EvaluationId> NewestUsers(const FarmState& state, StepId root) {
   std::set<EvaluationId> evaluations;
-  std::set<StepId> seen = {root};
-  std::vector<StepId> todo = {root};
-  while (!todo.empty()) {
-    const StepId step = todo.back();
-    todo.pop_back();
-    auto users = state.users.find(step);
-    if (users != state.users.end()) {
-      for (const VariantRef& ref : users->second) {
-        const EvaluationEntry& evaluation = state.evaluations.at(ref.evaluation);
-        if (NewestEvaluation(state, evaluation.record.matrix) == &evaluation) evaluations.insert(ref.evaluation);
-      }
-    }
-    for (StepId dependent : state.graph.dependents(step)) {
-      if (seen.insert(dependent).second) todo.push_back(dependent);
-    }
-  }
+  ForEachUser(state, root, [&](const EvaluationEntry& evaluation, const VariantEntry&, StepId) {
+    if (NewestEvaluation(state, evaluation.record.matrix) == &evaluation) evaluations.insert(evaluation.record.id);
+  });
   return evaluations;
 }
 

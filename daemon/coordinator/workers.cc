@@ -28,26 +28,12 @@ void Widen(std::optional<Limits>& limits, const Limits& wanted) {
 // The largest bounds of all that want it: of a variant's own step those of its package, of a dependency the matrix's.
 Limits LimitsOfStep(const FarmState& state, StepId root) {
   std::optional<Limits> limits;
-  std::set<StepId> seen = {root};
-  std::vector<StepId> todo = {root};
-  while (!todo.empty()) {
-    const StepId step = todo.back();
-    todo.pop_back();
-    auto users = state.users.find(step);
-    if (users != state.users.end()) {
-      for (const VariantRef& ref : users->second) {
-        const EvaluationEntry& evaluation = state.evaluations.at(ref.evaluation);
-        const VariantRecord& variant = evaluation.variants[ref.place].record;
-        if (!evaluation.wanting || variant.cause != Cause::kNone) continue;
-        const Matrix& matrix = evaluation.declared->matrix;
-        const Variant& declared = evaluation.declared->expansion.variants[variant.ordinal];
-        Widen(limits, step == root ? LimitsOf(matrix, declared) : matrix.limits);
-      }
-    }
-    for (StepId dependent : state.graph.dependents(step)) {
-      if (seen.insert(dependent).second) todo.push_back(dependent);
-    }
-  }
+  ForEachUser(state, root, [&](const EvaluationEntry& evaluation, const VariantEntry& variant, StepId own) {
+    if (!evaluation.wanting || variant.record.cause != Cause::kNone) return;
+    const Matrix& matrix = evaluation.declared->matrix;
+    const Variant& declared = evaluation.declared->expansion.variants[variant.record.ordinal];
+    Widen(limits, own == root ? LimitsOf(matrix, declared) : matrix.limits);
+  });
   return limits.value_or(Limits());
 }
 

@@ -56,7 +56,7 @@ class Farm:
         self.metrics = f"http://127.0.0.1:{self.metrics_port}/metrics"
         self.processes = {}
         self.gpu_workers, self.slots, self.worker_count = set(gpu_workers), slots, workers
-        made = self.run("hydrantd", "init", str(self.dir / "farm"), "--key-name", "test-1").stdout
+        made = self.run("hydrantd", "init", str(self.dir / "daemon"), "--key-name", "test-1").stdout
         words = dict(line.rsplit(" ", 1) for line in made.splitlines() if line.startswith(("public key", "operator token")))
         self.public_key = [v for k, v in words.items() if k.startswith("public key")][0]
         self.token = [v for k, v in words.items() if k.startswith("operator token")][0]
@@ -71,12 +71,12 @@ listen = "127.0.0.1:{self.http_port}"
 [metrics]
 listen = "127.0.0.1:{self.metrics_port}"
 [auth]
-tokens = "{self.dir}/farm/tokens"
+tokens = "{self.dir}/daemon/tokens"
 [nix]
 store = "{self.dir}/store/hydrantd"
 [cache]
 directory = "{self.dir}/cache"
-key_file = "{self.dir}/farm/keys/cache.sec"
+key_file = "{self.dir}/daemon/keys/cache.sec"
 [schedule]
 lease = "{lease}"
 backoff = "200ms"
@@ -85,7 +85,7 @@ waiting_after = "{waiting_after}"
 
     # ---- Programs
     def new_token(self, name, role):
-        return self.run("hydrantd", "token", "new", name, "--role", role, "--tokens", str(self.dir / "farm/tokens")).stdout.strip()
+        return self.run("hydrantd", "token", "new", name, "--role", role, "--tokens", str(self.dir / "daemon/tokens")).stdout.strip()
 
     def run(self, program, *args, check=True, token=None, timeout=120, env=None):
         environment = {**os.environ, "HYDRANT_SERVER": self.server, "HYDRANT_TOKEN": token or getattr(self, "token", ""), **(env or {})}
