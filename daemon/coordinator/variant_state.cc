@@ -26,7 +26,7 @@ CheckView ViewOf(const CheckRecord& check) {
   if (check.state == CheckState::kPassed) view.outcome = "pass";
   if (check.state == CheckState::kSkipped) view.outcome = "skipped";
   if (check.state == CheckState::kFailed) {
-    view.outcome = IsRetryable(check.cause) || check.cause == Cause::kDeviceLost ? "error" : "fail";
+    view.outcome = IsRetryable(check.cause) ? "error" : "fail";
   }
   return view;
 }

@@ -174,8 +174,7 @@ void Metrics::AttemptEnded(const AttemptResult& result) {
 }
 
 void Metrics::CheckDecided(const CheckRecord& check) {
-  const bool error = IsRetryable(check.cause) || check.cause == Cause::kDeviceLost;
-  const char* outcome = check.state == CheckState::kPassed ? "pass" : error ? "error" : "fail";
+  const char* outcome = check.state == CheckState::kPassed ? "pass" : IsRetryable(check.cause) ? "error" : "fail";
   impl_->checks.Add({{"architecture", check.architecture}, {"outcome", outcome}}).Increment();
 }
 
