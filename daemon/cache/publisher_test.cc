@@ -6,8 +6,8 @@
 #include <atomic>
 #include <thread>
 
-#include "daemon/cache/content_address.h"
 #include "daemon/cache/test_cache.h"
+#include "lib/nix/content_address.h"
 
 namespace hydrant {
 namespace {
@@ -114,12 +114,12 @@ TEST(PublisherTest, AContentAddressThatIsNotTheContentIsRefused) {
   a.info.content_address = "text:" + nix::HashSha256("other").ToNixString();
   EXPECT_EQ(cache.Stage(a).code(), StatusCode::kInvalidArgument);
   // The address gives the path, but the file is another one.
-  a.info.store_path = *nix::StorePath::Parse(*PathOfContent(a.info.content_address, "a", {}, false));
+  a.info.store_path = *nix::PathOfContent(*nix::ContentAddress::Parse(a.info.content_address), "a");
   const absl::Status staged = cache.Stage(a);
   EXPECT_EQ(staged.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(staged.message()), HasSubstr("holds a file with"));
   a.info.content_address = "text:" + nix::HashSha256("hello").ToNixString();
-  a.info.store_path = *nix::StorePath::Parse(*PathOfContent(a.info.content_address, "a", {}, false));
+  a.info.store_path = *nix::PathOfContent(*nix::ContentAddress::Parse(a.info.content_address), "a");
   EXPECT_TRUE(cache.Stage(a).ok());
 }
 

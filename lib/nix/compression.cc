@@ -40,9 +40,10 @@ absl::StatusOr<std::unique_ptr<FinishingSink>> Decompressor(std::string_view com
   if (compression == "xz") return XzDecoder(sink);
   if (compression == "bzip2" || compression.empty()) return Bzip2Decoder(sink);
   if (compression == "gzip") return GzipDecoder(sink);
+  if (compression == "br") return BrotliDecoder(sink);
   HYDRANT_RETURN_IF_ERROR(FileExtension(compression).status());
   return absl::UnimplementedError(absl::StrCat("compression ", AbslView(compression),
-                                               " is not read here; none, zstd, xz, bzip2 and gzip are"));
+                                               " is not read here; none, zstd, xz, bzip2, gzip and br are"));
 }
 
 absl::StatusOr<std::string> FileExtension(std::string_view compression) {

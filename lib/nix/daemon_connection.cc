@@ -5,15 +5,19 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "lib/base/file.h"
 #include "lib/base/status_macros.h"
+#include "lib/nix/daemon_encoding.h"
 #include "lib/nix/daemon_log.h"
 
 namespace hydrant::nix {
@@ -30,7 +34,7 @@ absl::StatusOr<std::unique_ptr<DaemonConnection>> DaemonConnection::Open(
   auto connection = std::unique_ptr<DaemonConnection>(new DaemonConnection);
   HYDRANT_RETURN_IF_ERROR(connection->Reach(options));
   connection->wire_->set_timeout(options.reply_timeout);
-  if (absl::Status failed = connection->Handshake(); !failed.ok()) return connection->Explain(failed);
+  HYDRANT_RETURN_IF_ERROR(connection->Handshake(options.newest_minor, options.reply_timeout));
   return connection;
 }
 
@@ -60,7 +64,9 @@ absl::Status DaemonConnection::ConnectSocket(const std::string& path) {
 absl::Status DaemonConnection::StartDaemon(const DaemonClient::Options& options) {
   daemon_stderr_.Reset(memfd_create("nix-daemon-stderr", MFD_CLOEXEC));
   if (!daemon_stderr_.valid()) return ErrnoStatus(errno, "make a file in memory");
-  Subprocess::Options process{.argv = {"nix-daemon", "--stdio"}, .env = options.env};
+  if (options.command.empty())
+    return absl::InvalidArgumentError("Nix daemon: neither a socket nor a command is given");
+  Subprocess::Options process{.argv = options.command, .env = options.env};
   if (!options.store_root.empty()) process.argv.insert(process.argv.end(), {"--store", options.store_root});
   if (!options.nix_config.empty()) process.env["NIX_CONFIG"] = options.nix_config;
   process.pipe_stdin = process.pipe_stdout = true;
@@ -72,47 +78,63 @@ absl::Status DaemonConnection::StartDaemon(const DaemonClient::Options& options)
   if (!daemon.ok()) return absl::UnavailableError(daemon.status().message());
   daemon_pid_ = (*daemon)->pid();
   wire_ = std::make_unique<DaemonWire>(std::move((*daemon)->stdout_fd()), std::move((*daemon)->stdin_fd()));
+  wire_->set_process(UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, daemon_pid_, 0))));
+  wire_->set_epitaph([this] { return LastWords(); });
   MutexLock lock(mu_);
   daemon_ = *std::move(daemon);
   return absl::OkStatus();
 }
 
-absl::Status DaemonConnection::Handshake() {
-  wire_->PutNumber(kClientMagic);
-  HYDRANT_RETURN_IF_ERROR(wire_->Flush());
-  HYDRANT_ASSIGN_OR_RETURN(const uint64_t magic, wire_->ReadNumber());
+absl::Status DaemonConnection::Handshake(uint64_t newest_minor, absl::Duration reply_timeout) {
+  DaemonWire& wire = *wire_;
+  wire.set_deadline(reply_timeout);
+  wire.PutNumber(kClientMagic);
+  wire.PutNumber(kProtocolMajor << 8 | newest_minor);
+  HYDRANT_RETURN_IF_ERROR(wire.Flush());
+  HYDRANT_ASSIGN_OR_RETURN(const uint64_t magic, wire.ReadNumber());
   if (magic != kDaemonMagic) {
-    return wire_->Break(absl::DataLossError("the peer is no Nix daemon: its greeting is not the protocol's"));
+    return wire.Break(absl::DataLossError("the peer is no Nix daemon: its greeting is not the protocol's"));
   }
-  HYDRANT_ASSIGN_OR_RETURN(const uint64_t version, wire_->ReadNumber());
+  HYDRANT_ASSIGN_OR_RETURN(const uint64_t version, wire.ReadNumber());
   const uint64_t major = version >> 8, minor = version & 0xff;
   if (major != kProtocolMajor || minor < kOldestProtocolMinor) {
-    return wire_->Break(absl::FailedPreconditionError(absl::StrCat("the Nix daemon speaks protocol ", major,
-                                                                   ".", minor, ", expected ", kProtocolMajor,
-                                                                   ".", kOldestProtocolMinor, " or newer")));
+    return wire.Break(absl::FailedPreconditionError(absl::StrCat("the Nix daemon speaks protocol ", major,
+                                                                 ".", minor, ", expected ", kProtocolMajor,
+                                                                 ".", kOldestProtocolMinor, " or newer")));
   }
-  minor_ = std::min(minor, kProtocolMinor);
-  wire_->PutNumber(kProtocolMajor << 8 | kProtocolMinor);
-  wire_->PutNumber(0);  // once: CPU affinity
-  wire_->PutNumber(0);  // once: reserve space
-  HYDRANT_RETURN_IF_ERROR(wire_->Flush());
-  if (minor_ >= 33) {
-    HYDRANT_ASSIGN_OR_RETURN(daemon_version_, wire_->ReadString());
+  protocol_.minor = std::min(minor, newest_minor);
+  if (protocol_.minor >= 38) {
+    wire.PutStrings(OurFeatures());
+    HYDRANT_RETURN_IF_ERROR(wire.Flush());
+    HYDRANT_ASSIGN_OR_RETURN(const std::set<std::string> theirs, wire.ReadStrings());
+    std::ranges::set_intersection(OurFeatures(), theirs,
+                                  std::inserter(protocol_.features, protocol_.features.end()));
   }
-  return ReadDaemonLog(*wire_, minor_, nullptr);
+  wire.PutNumber(0);  // once: CPU affinity
+  wire.PutNumber(0);  // once: reserve space
+  HYDRANT_RETURN_IF_ERROR(wire.Flush());
+  if (protocol_.minor >= 33) {
+    HYDRANT_ASSIGN_OR_RETURN(daemon_version_, wire.ReadString());
+  }
+  if (protocol_.minor >= 35) {
+    HYDRANT_ASSIGN_OR_RETURN(trusted_, ReadTrust(wire));
+  }
+  HYDRANT_RETURN_IF_ERROR(ReadDaemonLog(wire, protocol_.minor, nullptr));
+  wire.set_deadline(absl::InfiniteDuration());
+  return absl::OkStatus();
 }
 
-absl::Status DaemonConnection::Explain(absl::Status status) const {
-  if (status.code() != absl::StatusCode::kUnavailable || !daemon_stderr_.valid()) return status;
+std::string DaemonConnection::LastWords() const {
+  if (!daemon_stderr_.valid()) return "";
   const off_t size = lseek(daemon_stderr_.get(), 0, SEEK_END);
-  if (size <= 0) return status;
+  if (size <= 0) return "";
   std::string tail(std::min<size_t>(size, kStderrTail), '\0');
   const ssize_t n =
       pread(daemon_stderr_.get(), tail.data(), tail.size(), size - static_cast<off_t>(tail.size()));
   tail.resize(std::max<ssize_t>(n, 0));
   std::string said = WithoutAnsiCodes(tail);
   while (said.ends_with('\n')) said.pop_back();
-  return absl::Status(status.code(), absl::StrCat(status.message(), "; it said: ", said));
+  return said;
 }
 
 void DaemonConnection::Close() {

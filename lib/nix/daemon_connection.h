@@ -4,6 +4,7 @@
 #define HYDRANT_LIB_NIX_DAEMON_CONNECTION_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -15,8 +16,6 @@
 
 namespace hydrant::nix {
 
-inline constexpr uint64_t kProtocolMajor = 1, kProtocolMinor = 34, kOldestProtocolMinor = 21;
-
 class DaemonConnection {
  public:
   // As DaemonClient::Connect; the handshake is done.
@@ -24,22 +23,23 @@ class DaemonConnection {
   ~DaemonConnection() { Close(); }
 
   DaemonWire& wire() { return *wire_; }
-  uint64_t minor() const { return minor_; }
+  const DaemonProtocol& protocol() const { return protocol_; }
   const std::string& daemon_version() const { return daemon_version_; }
+  std::optional<bool> trusted() const { return trusted_; }
   pid_t daemon_pid() const { return daemon_pid_; }
-
-  // With what a daemon of ours wrote to its standard error, when `status` says that it went away.
-  absl::Status Explain(absl::Status status) const;
   void Close();  // any thread
 
  private:
   absl::Status Reach(const DaemonClient::Options& options);
   absl::Status ConnectSocket(const std::string& path);
   absl::Status StartDaemon(const DaemonClient::Options& options);
-  absl::Status Handshake();
+  absl::Status Handshake(uint64_t newest_minor, absl::Duration reply_timeout);
+  // The end of what a daemon of ours wrote to its standard error.
+  std::string LastWords() const;
 
   std::unique_ptr<DaemonWire> wire_;
-  uint64_t minor_ = 0;
+  DaemonProtocol protocol_;
+  std::optional<bool> trusted_;
   std::string daemon_version_;
   pid_t daemon_pid_ = -1;
   UniqueFd daemon_stderr_;  // a file in memory

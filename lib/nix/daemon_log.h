@@ -1,24 +1,30 @@
 // What the Nix daemon says between a request and its reply: log messages, activities, an error. Numbers and
-// layout: Nix's worker-protocol.hh and logging.hh.
+// layout: Nix's worker-protocol.hh.
 #ifndef HYDRANT_LIB_NIX_DAEMON_LOG_H_
 #define HYDRANT_LIB_NIX_DAEMON_LOG_H_
 
 #include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
-#include "lib/base/stream.h"
-#include "lib/nix/daemon_client.h"
-#include "lib/nix/daemon_wire.h"
+#include "absl/status/statusor.h"
+#include "lib/nix/ansi_codes.h"
+#include "lib/nix/daemon_event.h"
+#include "lib/nix/daemon_format.h"
 
 namespace hydrant::nix {
 
-// Reads until the daemon is ready to reply, each event to `log` (may be empty). `upload` is what an old
-// daemon that asks for data gets. The daemon's error becomes a status without ANSI codes: NotFound for a path
-// that is not valid, PermissionDenied for a missing right, ResourceExhausted for a full disk, Unavailable for
-// a daemon that was told to end, else Internal; the wire stays usable then.
-absl::Status ReadDaemonLog(DaemonWire& wire, uint64_t minor, const LogSink& log, Source* upload = nullptr);
+// What a daemon before 1.23 that asks for at most so many bytes of an archive gets.
+using LogUpload = std::function<absl::Status(uint64_t most)>;
 
-std::string WithoutAnsiCodes(std::string_view text);
+// Reads until the daemon is ready to reply, each event to `log` (may be empty). The daemon's error becomes a
+// status without ANSI codes: NotFound for a path that is not valid, PermissionDenied for a missing right,
+// ResourceExhausted for a full disk, Unavailable for a daemon that was told to end, else Internal; `in` stays
+// usable then.
+absl::Status ReadDaemonLog(WireReader& in, uint64_t minor, const LogSink& log,
+                           const LogUpload& upload = nullptr);
 
 }  // namespace hydrant::nix
 

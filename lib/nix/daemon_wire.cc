@@ -18,16 +18,16 @@
 namespace hydrant::nix {
 namespace {
 
-constexpr uint64_t kMaxString = 64 << 20, kMaxStrings = 1 << 24;
+using std::chrono::steady_clock;
+
 constexpr size_t kBlock = 64 << 10;
 // What the daemon may say while we send it an archive: only log lines.
-constexpr size_t kMaxUnread = 64 << 20;
-
-void AppendNumber(std::string& out, uint64_t number) {
-  for (int i = 0; i < 8; ++i) out += static_cast<char>(number >> (8 * i));
-}
+constexpr size_t kMaxUnread = 16 << 20;
 
 void MakeNonBlocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
+
+// Beyond a year is never.
+constexpr absl::Duration kNever = absl::Hours(24 * 365);
 
 }  // namespace
 
@@ -35,6 +35,11 @@ DaemonWire::DaemonWire(UniqueFd in, UniqueFd out)
     : in_(std::move(in)), out_(std::move(out)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   MakeNonBlocking(in_.get());
   MakeNonBlocking(out_.get());
+}
+
+void DaemonWire::set_deadline(absl::Duration from_now) {
+  call_end_ =
+      from_now < kNever ? steady_clock::now() + absl::ToChronoNanoseconds(from_now) : SteadyTime::max();
 }
 
 void DaemonWire::Interrupt() {
@@ -48,42 +53,56 @@ void DaemonWire::Interrupt() {
   if (null.valid()) dup3(null.get(), out_.get(), O_CLOEXEC);
 }
 
-absl::Status DaemonWire::Break(absl::Status status) {
-  if (broken_.ok()) broken_ = std::move(status);
-  return broken_;
+absl::Status DaemonWire::PeerGone(std::string_view how) {
+  if (interrupted_) return Break(absl::CancelledError("the connection to the Nix daemon was closed"));
+  const std::string said = broken().ok() && epitaph_ ? epitaph_() : "";
+  return Break(absl::UnavailableError(absl::StrCat(AbslView(how), said.empty() ? "" : "; it said: ", said)));
+}
+
+absl::StatusOr<int> DaemonWire::MillisecondsLeft() {
+  absl::Duration left = timeout_ - waited_;
+  if (left <= absl::ZeroDuration()) {
+    return Break(absl::DeadlineExceededError(
+        absl::StrCat("the Nix daemon moved too little for ", absl::FormatDuration(timeout_))));
+  }
+  if (call_end_ != SteadyTime::max()) {
+    left = std::min(left, absl::FromChrono(call_end_ - steady_clock::now()));
+    if (left <= absl::ZeroDuration())
+      return Break(absl::DeadlineExceededError("the Nix daemon did not answer in time"));
+  }
+  if (left >= kNever) return -1;
+  return static_cast<int>(std::min<int64_t>(absl::ToInt64Milliseconds(left) + 1, 1 << 30));
 }
 
 absl::StatusOr<bool> DaemonWire::Poll(bool want_write) {
   while (true) {
-    if (interrupted_) return Break(absl::CancelledError("the connection to the Nix daemon was closed"));
+    if (interrupted_) return PeerGone("");
     pollfd fds[] = {{wake_.get(), POLLIN, 0},
                     {peer_ended_ ? -1 : in_.get(), POLLIN, 0},
-                    {want_write ? out_.get() : -1, POLLOUT, 0}};
-    const bool bounded = timeout_ < absl::Hours(24);
-    const int ready = poll(fds, 3, bounded ? static_cast<int>(absl::ToInt64Milliseconds(timeout_)) : -1);
-    if (ready < 0 && errno == EINTR) continue;
+                    {want_write ? out_.get() : -1, POLLOUT, 0},
+                    {process_.valid() ? process_.get() : -1, POLLIN, 0}};
+    HYDRANT_ASSIGN_OR_RETURN(const int timeout, MillisecondsLeft());
+    const SteadyTime before = steady_clock::now();
+    const int ready = poll(fds, std::size(fds), timeout);
+    const int error_number = errno;
+    waited_ += absl::FromChrono(steady_clock::now() - before);
+    if (ready < 0 && error_number == EINTR) continue;
     if (ready < 0)
-      return Break(absl::InternalError(absl::StrCat("wait for the Nix daemon: ", strerror(errno))));
-    if (ready == 0) {
-      return Break(absl::DeadlineExceededError(
-          absl::StrCat("the Nix daemon moved nothing for ", absl::FormatDuration(timeout_))));
-    }
-    if (fds[0].revents != 0) continue;
-    return fds[1].revents != 0;
+      return Break(absl::InternalError(absl::StrCat("wait for the Nix daemon: ", strerror(error_number))));
+    if (ready == 0 || fds[0].revents != 0) continue;
+    if (fds[1].revents != 0) return true;
+    if (fds[3].revents != 0) return PeerGone("the Nix daemon's process ended");
+    return false;
   }
 }
 
 absl::StatusOr<size_t> DaemonWire::ReadSome() {
-  if (read_ == buffer_.size()) {
-    buffer_.clear();
-    read_ = 0;
-  }
-  const size_t before = buffer_.size();
-  buffer_.resize(before + kBlock);
-  const ssize_t n = read(in_.get(), buffer_.data() + before, kBlock);
+  const ssize_t n = read(in_.get(), Room(kBlock), kBlock);
   const int error_number = errno;
-  buffer_.resize(before + std::max<ssize_t>(n, 0));
-  if (n > 0) return static_cast<size_t>(n);
+  if (n > 0) {
+    Added(static_cast<size_t>(n));
+    return static_cast<size_t>(n);
+  }
   if (n < 0 && (error_number == EAGAIN || error_number == EINTR)) return size_t{0};
   peer_ended_ = true;
   return absl::UnavailableError(n == 0 ? std::string("the Nix daemon closed the connection")
@@ -91,123 +110,64 @@ absl::StatusOr<size_t> DaemonWire::ReadSome() {
 }
 
 absl::Status DaemonWire::Fill() {
-  HYDRANT_RETURN_IF_ERROR(broken_);
+  HYDRANT_RETURN_IF_ERROR(broken());
+  if (interrupted_) return PeerGone("");
+  if (peer_ended_) return PeerGone("the Nix daemon closed the connection");
+  HYDRANT_RETURN_IF_ERROR(MillisecondsLeft().status());  // also a peer that is always ready has its limit
   while (true) {
-    if (peer_ended_) return Break(absl::UnavailableError("the Nix daemon closed the connection"));
-    HYDRANT_ASSIGN_OR_RETURN(const bool readable, Poll(false));
-    if (!readable) continue;
     const absl::StatusOr<size_t> n = ReadSome();
-    if (!n.ok()) return Break(n.status());
+    if (!n.ok()) return PeerGone(StdView(n.status().message()));
     if (*n > 0) return absl::OkStatus();
+    HYDRANT_RETURN_IF_ERROR(Poll(false).status());
   }
 }
 
-absl::Status DaemonWire::Await(size_t bytes) {
-  if (read_ > kBlock && read_ * 2 > buffer_.size()) {
-    buffer_.erase(0, read_);
-    read_ = 0;
-  }
-  while (buffer_.size() - read_ < bytes) HYDRANT_RETURN_IF_ERROR(Fill());
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::string_view> DaemonWire::Peek() {
-  HYDRANT_RETURN_IF_ERROR(Await(1));
-  return std::string_view(buffer_).substr(read_);
-}
-
-absl::StatusOr<uint64_t> DaemonWire::ReadNumber() {
-  HYDRANT_RETURN_IF_ERROR(Await(8));
-  uint64_t number = 0;
-  for (int i = 7; i >= 0; --i) number = number << 8 | static_cast<unsigned char>(buffer_[read_ + i]);
-  read_ += 8;
-  return number;
-}
-
-absl::StatusOr<std::string> DaemonWire::ReadString() {
-  HYDRANT_ASSIGN_OR_RETURN(const uint64_t length, ReadNumber());
-  if (length > kMaxString) {
-    return Break(
-        absl::DataLossError(absl::StrCat("the Nix daemon announced a string of ", length, " bytes")));
-  }
-  const size_t padded = static_cast<size_t>((length + 7) / 8 * 8);
-  HYDRANT_RETURN_IF_ERROR(Await(padded));
-  std::string text = buffer_.substr(read_, length);
-  const std::string_view padding = std::string_view(buffer_).substr(read_ + length, padded - length);
-  if (padding.find_first_not_of('\0') != std::string_view::npos) {
-    return Break(absl::DataLossError("the Nix daemon sent a string whose padding is not zero"));
-  }
-  read_ += padded;
-  return text;
-}
-
-absl::StatusOr<std::set<std::string>> DaemonWire::ReadStrings() {
-  HYDRANT_ASSIGN_OR_RETURN(const uint64_t count, ReadNumber());
-  if (count > kMaxStrings) {
-    return Break(absl::DataLossError(absl::StrCat("the Nix daemon announced ", count, " strings")));
-  }
-  std::set<std::string> texts;
-  for (uint64_t i = 0; i < count; ++i) {
-    HYDRANT_ASSIGN_OR_RETURN(std::string text, ReadString());
-    texts.insert(std::move(text));
-  }
-  return texts;
-}
-
-void DaemonWire::PutNumber(uint64_t number) { AppendNumber(pending_, number); }
-
-void DaemonWire::PutString(std::string_view text) {
-  PutNumber(text.size());
-  pending_.append(text);
-  pending_.append((8 - text.size() % 8) % 8, '\0');
-}
-
-absl::Status DaemonWire::Flush() {
-  const std::string bytes = std::move(pending_);
-  pending_.clear();
-  return Send(bytes);
-}
+absl::Status DaemonWire::Flush() { return Send(pending_.Take()); }
 
 absl::Status DaemonWire::Slurp() {
   const absl::StatusOr<size_t> n = ReadSome();
   if (!n.ok())
     return absl::OkStatus();  // the write will tell, and what was said before the end is still to be read
-  if (buffer_.size() - read_ > kMaxUnread) {
-    return Break(absl::DataLossError("the Nix daemon sends without end while it should listen"));
-  }
+  if (unread() > kMaxUnread) return Garbled("log without end while it should listen");
   return absl::OkStatus();
 }
 
 // Reads while it writes: a daemon that cannot get rid of its log does not listen.
 absl::Status DaemonWire::Send(std::string_view bytes) {
-  HYDRANT_RETURN_IF_ERROR(broken_);
+  HYDRANT_RETURN_IF_ERROR(broken());
   SigpipeBlock no_sigpipe;
+  size_t in_element = 0;
+  BeginElement();
   while (!bytes.empty()) {
-    HYDRANT_ASSIGN_OR_RETURN(const bool readable, Poll(true));
-    if (readable) HYDRANT_RETURN_IF_ERROR(Slurp());
+    if (interrupted_) return PeerGone("");
     const ssize_t n = write(out_.get(), bytes.data(), bytes.size());
+    const int error_number = errno;
     if (n >= 0) {
       bytes.remove_prefix(n);
-    } else if (errno != EINTR && errno != EAGAIN) {
-      const int error_number = errno;
-      return interrupted_ ? Break(absl::CancelledError("the connection to the Nix daemon was closed"))
-                          : Break(absl::UnavailableError(
-                                absl::StrCat("write to the Nix daemon: ", strerror(error_number))));
+      in_element += n;
+      if (in_element >= kBlock) BeginElement();
+      if (in_element >= kBlock) in_element = 0;
+    } else if (error_number == EAGAIN) {
+      HYDRANT_ASSIGN_OR_RETURN(const bool readable, Poll(true));
+      if (readable) HYDRANT_RETURN_IF_ERROR(Slurp());
+    } else if (error_number != EINTR) {
+      return PeerGone(absl::StrCat("write to the Nix daemon: ", strerror(error_number)));
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status DaemonWire::SendFrames(Source& source) {
+absl::Status DaemonWire::SendFrames(Source& source, OnFailure on_failure) {
   HYDRANT_RETURN_IF_ERROR(Flush());
   std::vector<char> block(kBlock);
   absl::Status source_status;
   while (true) {
     const absl::StatusOr<size_t> n = source.Read(block);
+    if (!n.ok() && on_failure == OnFailure::kBreak) return Break(n.status());
     if (!n.ok()) source_status = n.status();
     const size_t length = n.ok() ? *n : 0;
-    PutNumber(length);
-    pending_.append(block.data(), length);
+    pending_.PutNumber(length);
+    pending_.PutBytes(std::string_view(block.data(), length));
     HYDRANT_RETURN_IF_ERROR(Flush());
     if (length == 0) return source_status;
   }

@@ -1,14 +1,14 @@
-// The numbers and strings of Nix's worker protocol on a pair of descriptors. Every number is 64 bits,
-// little-endian; a string is its length, its bytes and zeros up to a multiple of 8. Knows no operation.
+// A Nix daemon's two descriptors as a stream of its protocol's numbers and strings. Knows no operation.
 //
-// The first transport or format error breaks the wire: it and every later call return that error, but that
-// what had arrived before can still be read. One thread, but Interrupt().
+// As WireReader, and what had arrived before an error can still be read. Every wait is bounded: an element (a
+// number, the next 64 KiB of a string or that we send) may keep us waiting no longer than the timeout,
+// however often a byte came. One thread, but Interrupt().
 #ifndef HYDRANT_LIB_NIX_DAEMON_WIRE_H_
 #define HYDRANT_LIB_NIX_DAEMON_WIRE_H_
 
 #include <atomic>
-#include <cstdint>
-#include <set>
+#include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -17,64 +17,63 @@
 #include "absl/time/time.h"
 #include "lib/base/stream.h"
 #include "lib/base/unique_fd.h"
+#include "lib/nix/daemon_format.h"
 
 namespace hydrant::nix {
 
-class DaemonWire {
+class DaemonWire final : public WireReader {
  public:
   // For a socket `out` is a duplicate of `in`.
   DaemonWire(UniqueFd in, UniqueFd out);
 
-  // How long the peer may move nothing while we wait for it.
+  // How long we wait for an element.
   void set_timeout(absl::Duration timeout) { timeout_ = timeout; }
+  // Until when everything must have come, from now on and in all; InfiniteDuration: no such limit.
+  void set_deadline(absl::Duration from_now);
+  // The peer's process: its end is the connection's, even while another process holds the descriptors.
+  void set_process(UniqueFd pid_fd) { process_ = std::move(pid_fd); }
+  // What to add to the message when the peer goes away: its last words.
+  void set_epitaph(std::function<std::string()> epitaph) { epitaph_ = std::move(epitaph); }
 
   // What runs, or is called later, fails with Cancelled. Any thread.
   void Interrupt();
 
-  // Unavailable at the end of the stream, DeadlineExceeded after the timeout, DataLoss for a length that is
-  // beyond reason.
-  absl::StatusOr<uint64_t> ReadNumber();
-  absl::StatusOr<std::string> ReadString();
-  absl::StatusOr<std::set<std::string>> ReadStrings();
-  // At least one byte that was not read yet; valid until the next call. Skip() takes the first `n` of them.
-  absl::StatusOr<std::string_view> Peek();
-  void Skip(size_t n) { read_ += n; }
-  bool has_unread() const { return read_ < buffer_.size(); }
-
-  // Put… gathers, Flush sends.
-  void PutNumber(uint64_t number);
-  void PutString(std::string_view text);
+  // Gathers what Flush sends. Unavailable when the peer is gone, DeadlineExceeded.
+  WireWriter& out() { return pending_; }
+  void PutNumber(uint64_t number) { pending_.PutNumber(number); }
+  void PutString(std::string_view text) { pending_.PutString(text); }
   template <typename Container>
   void PutStrings(const Container& texts) {
-    PutNumber(texts.size());
-    for (const auto& text : texts) PutString(text);
+    pending_.PutStrings(texts);
   }
   absl::Status Flush();
-  // Sends all of `source` in frames and the empty frame that ends them, so that the peer stays in step even
-  // when the source fails, whose error is returned.
-  absl::Status SendFrames(Source& source);
-
-  // Makes the wire broken by an error that was found above it, which is returned.
-  absl::Status Break(absl::Status status);
-  const absl::Status& broken() const { return broken_; }
+  // Sends all of `source` in frames and the empty frame that ends them. When the source fails its error is
+  // returned, and kEnd: the frames are ended too, so that the peer, which notices that something lacks, stays
+  // in step; kBreak: the wire is broken, so that it never takes a part for the whole.
+  enum class OnFailure { kEnd, kBreak };
+  absl::Status SendFrames(Source& source, OnFailure on_failure = OnFailure::kEnd);
 
  private:
-  absl::Status Await(size_t bytes);  // until so many are buffered
-  absl::Status Fill();               // one read, waits for it
+  using SteadyTime = std::chrono::steady_clock::time_point;
+
+  absl::Status Fill() override;  // reads what is there, or waits for it
+  void BeginElement() override { waited_ = absl::ZeroDuration(); }
   absl::Status Send(std::string_view bytes);
   // Waits until `out_` (want_write) or `in_` is ready; true: `in_` is.
   absl::StatusOr<bool> Poll(bool want_write);
-  absl::StatusOr<size_t> ReadSome();  // 0: would block
-  absl::Status Slurp();               // what came while we were sending
+  absl::StatusOr<int> MillisecondsLeft();  // -1: no limit
+  absl::StatusOr<size_t> ReadSome();       // 0: would block
+  absl::Status Slurp();                    // what came while we were sending
+  absl::Status PeerGone(std::string_view how);
 
-  UniqueFd in_, out_, wake_;
+  UniqueFd in_, out_, wake_, process_;
   absl::Duration timeout_ = absl::InfiniteDuration();
+  absl::Duration waited_;  // for this element
+  SteadyTime call_end_ = SteadyTime::max();
+  std::function<std::string()> epitaph_;
   std::atomic<bool> interrupted_ = false;
-  absl::Status broken_;
   bool peer_ended_ = false;
-  std::string buffer_;  // read_ bytes of it are used up
-  size_t read_ = 0;
-  std::string pending_;
+  WireWriter pending_;
 };
 
 }  // namespace hydrant::nix

@@ -2,29 +2,21 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <thread>
 
-#include "lib/nix/daemon_log.h"
+#include "lib/nix/daemon_bytes_fixture.h"
 
 namespace hydrant::nix {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
-
-std::string Number(uint64_t n) {
-  std::string out;
-  for (int i = 0; i < 8; ++i) out += static_cast<char>(n >> (8 * i));
-  return out;
-}
-
-std::string String(std::string_view text) {
-  std::string out = Number(text.size()).append(text);
-  out.append((8 - text.size() % 8) % 8, '\0');
-  return out;
-}
 
 // A wire whose peer is the test.
 class DaemonWireTest : public testing::Test {
@@ -58,23 +50,6 @@ TEST_F(DaemonWireTest, NumbersAndStringsComeBack) {
   EXPECT_THAT(wire_->ReadStrings().value(), ElementsAre("", "12345678", "\xff nine!!"));
 }
 
-TEST_F(DaemonWireTest, LengthBeyondReasonBreaksItForGood) {
-  Says(Number(uint64_t{1} << 40) + String("fine"));
-  EXPECT_EQ(wire_->ReadString().status().code(), absl::StatusCode::kDataLoss);
-  wire_->PutNumber(1);
-  EXPECT_EQ(wire_->Flush().code(), absl::StatusCode::kDataLoss);
-}
-
-TEST_F(DaemonWireTest, CountBeyondReasonIsRefused) {
-  Says(Number(uint64_t{1} << 40));
-  EXPECT_EQ(wire_->ReadStrings().status().code(), absl::StatusCode::kDataLoss);
-}
-
-TEST_F(DaemonWireTest, DirtyPaddingIsRefused) {
-  Says(Number(1) + "a......x");
-  EXPECT_EQ(wire_->ReadString().status().code(), absl::StatusCode::kDataLoss);
-}
-
 TEST_F(DaemonWireTest, EndOfTheStreamIsUnavailable) {
   Says("1234");
   peer_.Reset();
@@ -85,6 +60,80 @@ TEST_F(DaemonWireTest, EndOfTheStreamIsUnavailable) {
 TEST_F(DaemonWireTest, SilenceIsDeadlineExceeded) {
   wire_->set_timeout(absl::Milliseconds(1));
   EXPECT_EQ(wire_->ReadNumber().status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(DaemonWireTest, AByteNowAndThenIsNoNumber) {
+  wire_->set_timeout(absl::Milliseconds(2));
+  // Never silent for longer than 1 ms, and never done.
+  std::thread peer([&] {
+    pollfd gone{peer_.get(), 0, 0};
+    while (poll(&gone, 1, 1) == 0 && send(peer_.get(), "\1", 1, MSG_NOSIGNAL) == 1) {
+    }
+  });
+  absl::Status status;
+  while (status.ok()) status = wire_->ReadNumber().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+  wire_.reset();
+  peer.join();
+}
+
+TEST_F(DaemonWireTest, AnswerThatNeverEndsMeetsTheDeadline) {
+  wire_->set_deadline(absl::Milliseconds(5));
+  std::thread peer([&] {
+    const std::string block(1 << 16, '\1');
+    while (send(peer_.get(), block.data(), block.size(), MSG_NOSIGNAL) > 0) {
+    }
+  });
+  absl::Status status;
+  while (status.ok()) status = wire_->ReadNumber().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(status.message(), "the Nix daemon did not answer in time");
+  wire_.reset();
+  peer.join();
+}
+
+TEST_F(DaemonWireTest, PeerThatTakesNothingIsDeadlineExceeded) {
+  wire_->set_timeout(absl::Milliseconds(1));
+  const std::string big(8 << 20, 'x');
+  StringSource source(big);
+  EXPECT_EQ(wire_->SendFrames(source).code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(DaemonWireTest, PeerThatOnlyTalksWhileItShouldListenIsDataLoss) {
+  std::thread peer([&] {
+    const std::string block(1 << 16, '\1');
+    while (send(peer_.get(), block.data(), block.size(), MSG_NOSIGNAL) > 0) {
+    }
+  });
+  const std::string big(8 << 20, 'x');
+  StringSource source(big);
+  EXPECT_EQ(wire_->SendFrames(source).code(), absl::StatusCode::kDataLoss);
+  wire_.reset();
+  peer.join();
+}
+
+TEST_F(DaemonWireTest, EndOfTheProcessIsNoticedWhileAnotherHoldsItsPipe) {
+  const pid_t child = fork();
+  if (child == 0) pause();
+  wire_->set_process(UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, child, 0))));
+  Says(Number(5));
+  EXPECT_EQ(wire_->ReadNumber().value(), 5u);
+  kill(child, SIGKILL);
+  const absl::Status status = wire_->ReadNumber().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(status.message(), "the Nix daemon's process ended");
+  waitpid(child, nullptr, 0);
+}
+
+TEST_F(DaemonWireTest, SourceThatFailsMayBreakTheWireInstead) {
+  struct Broken final : Source {
+    absl::StatusOr<size_t> Read(std::span<char>) override { return absl::DataLossError("disk"); }
+  } source;
+  EXPECT_EQ(wire_->SendFrames(source, DaemonWire::OnFailure::kBreak).message(), "disk");
+  EXPECT_EQ(wire_->Flush().message(), "disk");
+  wire_.reset();
+  char frame[9];
+  EXPECT_EQ(read(peer_.get(), frame, 9), 0) << "the frames were not ended";
 }
 
 TEST_F(DaemonWireTest, InterruptWakesTheReader) {
@@ -119,59 +168,6 @@ TEST_F(DaemonWireTest, FailedSourceStillEndsTheFrames) {
   char frame[9];
   ASSERT_EQ(read(peer_.get(), frame, 9), 8);
   EXPECT_EQ(std::string(frame, 8), Number(0));
-}
-
-class DaemonLogTest : public DaemonWireTest {
- protected:
-  absl::Status Read(uint64_t minor = 34) {
-    return ReadDaemonLog(*wire_, minor, [this](const LogEvent& event) { events_.push_back(event); });
-  }
-  std::vector<LogEvent> events_;
-};
-
-constexpr uint64_t kNext = 0x6f6c6d67, kLast = 0x616c7473, kError = 0x63787470, kStart = 0x53545254,
-                   kStop = 0x53544f50, kResult = 0x52534c54;
-
-TEST_F(DaemonLogTest, EventsOfABuildInOrder) {
-  Says(Number(kNext) + String("hello\n") +                                                                  //
-       Number(kStart) + Number(9) + Number(3) + Number(105) + String("building") + Number(2) + Number(1) +  //
-       String("/nix/store/x.drv") + Number(0) + Number(1) + Number(0) +                                     //
-       Number(kResult) + Number(9) + Number(101) + Number(1) + Number(1) + String("line") +                 //
-       Number(kResult) + Number(9) + Number(104) + Number(1) + Number(1) + String("buildPhase") +           //
-       Number(kResult) + Number(9) + Number(105) + Number(2) + Number(0) + Number(1) + Number(0) +
-       Number(7) +  //
-       Number(kStop) + Number(9) + Number(kLast));
-  ASSERT_TRUE(Read().ok());
-  ASSERT_EQ(events_.size(), 6u);
-  EXPECT_EQ(events_[0].text, "hello");
-  EXPECT_EQ(events_[1].kind, LogEvent::Kind::kBuildStart);
-  EXPECT_EQ(events_[1].derivation, "/nix/store/x.drv");
-  EXPECT_EQ(events_[2].kind, LogEvent::Kind::kBuildLogLine);
-  EXPECT_EQ(events_[2].text, "line");
-  EXPECT_EQ(events_[2].activity, 9u);
-  EXPECT_EQ(events_[3].kind, LogEvent::Kind::kPhase);
-  EXPECT_EQ(events_[4].expected, 7u);
-  EXPECT_EQ(events_[5].kind, LogEvent::Kind::kStop);
-}
-
-TEST_F(DaemonLogTest, ErrorIsAnAnswerAndTheWireGoesOn) {
-  Says(Number(kError) + String("Error") + Number(0) + String("nix::Error") +
-       String("\x1b[31;1mpath 'x' is not valid\x1b[0m") + Number(0) + Number(1) + Number(0) +
-       String("while looking") + Number(77));
-  const absl::Status status = Read();
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(status.message(), "Nix daemon: path 'x' is not valid; while looking");
-  EXPECT_EQ(wire_->ReadNumber().value(), 77u);
-}
-
-TEST_F(DaemonLogTest, ErrorOfAnOldDaemonHasNoTraces) {
-  Says(Number(kError) + String("old") + Number(1));
-  EXPECT_EQ(Read(25).message(), "Nix daemon: old");
-}
-
-TEST_F(DaemonLogTest, UnknownMessageIsDataLoss) {
-  Says(Number(1234));
-  EXPECT_EQ(Read().code(), absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A .drv file: ATerm in, the same bytes out. Knows nothing of a store; paths are text as the file has them, checked to be
-// store paths where Nix demands it.
+// A derivation to keep or to change: ATerm in, the same bytes out. Knows nothing of a store; paths are text
+// as the file has them, checked to be store paths where Nix demands it. The grammar is derivation_view's.
 #ifndef HYDRANT_LIB_NIX_DERIVATION_H_
 #define HYDRANT_LIB_NIX_DERIVATION_H_
 
@@ -10,19 +10,21 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "lib/nix/derivation_view.h"
 
 namespace hydrant::nix {
 
 struct DerivationOutput {
-  std::string path;       // empty for a content-addressed or deferred output
+  std::string path;       // empty for kFloating, kDeferred, kImpure
   std::string hash_algo;  // "", "sha256", "r:sha256", …
-  std::string hash;       // base16; empty unless fixed-output
-  bool fixed() const { return !hash.empty(); }
+  std::string hash;       // base16 for kFixed, "impure" for kImpure, else empty
+  OutputKind kind() const;
+  bool fixed() const { return kind() == OutputKind::kFixed; }
   friend bool operator==(const DerivationOutput&, const DerivationOutput&) = default;
 };
 
 struct Derivation {
-  std::map<std::string, DerivationOutput> outputs;               // by output name
+  std::map<std::string, DerivationOutput> outputs;                 // by output name
   std::map<std::string, std::set<std::string>> input_derivations;  // .drv path -> output names
   std::set<std::string> input_sources;
   std::string system;
@@ -38,11 +40,19 @@ struct Derivation {
   friend bool operator==(const Derivation&, const Derivation&) = default;
 };
 
-// InvalidArgument names the byte offset and what was expected there. DrvWithVersion is refused by name.
+// Errors are those of ParseDerivationView.
 absl::StatusOr<Derivation> ParseDerivation(std::string_view aterm);
 
-// The bytes that Nix writes: ParseDerivation(PrintDerivation(d)) == d and the other way round for every real file.
+// The bytes that Nix writes: ParseDerivation(PrintDerivation(d)) == d and the other way round for every real
+// file.
 std::string PrintDerivation(const Derivation& derivation);
+
+// How Nix writes a derivation only to hash it (output_paths.h).
+struct PrintChanges {
+  const std::map<std::string, std::set<std::string>>* inputs = nullptr;  // in place of input_derivations
+  bool mask_outputs = false;  // leaves out the outputs' paths, also in the variables with their names
+};
+std::string PrintDerivation(const Derivation& derivation, const PrintChanges& changes);
 
 }  // namespace hydrant::nix
 

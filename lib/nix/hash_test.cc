@@ -61,6 +61,37 @@ TEST(HashTest, NixWritesTheSameBase32) {
   EXPECT_EQ(nix->out, HashSha256("hydrant").ToBase32() + "\n");
 }
 
+TEST(HashTest, EveryAlgorithmIsAsInNixInEveryNotation) {
+  for (const std::string algorithm : {"md5", "sha1", "sha256", "sha512"}) {
+    const Hash hash = Hash::Of(ParseHashAlgorithm(algorithm).value(), "hydrant").value();
+    const auto convert = [&](const std::string& to) {
+      return hydrant::Run({.argv = {"nix", "--extra-experimental-features", "nix-command", "hash", to,
+                                    "--type", algorithm, hash.ToBase16()}})
+          ->out;
+    };
+    EXPECT_EQ(convert("to-sri"), hash.ToSri() + "\n");
+    EXPECT_EQ(convert("to-base32"), hash.ToBase32() + "\n");
+    for (const std::string& text : {hash.ToSri(), hash.ToNixString(), algorithm + ":" + hash.ToBase16()})
+      EXPECT_EQ(Hash::Parse(text).value(), hash) << text;
+  }
+}
+
+TEST(HashTest, Blake3IsReadAndWrittenButNotComputed) {
+  const std::string text = "blake3:" + std::string(kBase32);
+  EXPECT_EQ(Hash::Parse(text)->ToNixString(), text);
+  EXPECT_EQ(Hash::Of(HashAlgorithm::kBlake3, "").status().code(), absl::StatusCode::kUnimplemented);
+}
+
+TEST(HashTest, WrongHashesOfAnyAlgorithmSayWhatWasExpected) {
+  const auto message = [](std::string_view text) {
+    return std::string(Hash::Parse(text).status().message());
+  };
+  EXPECT_THAT(message("crc32:00"), HasSubstr("expected md5, sha1, sha256, sha512 or blake3"));
+  EXPECT_THAT(message("md5:00"), HasSubstr("expected 26 base32, 32 base16 or 24 base64"));
+  EXPECT_THAT(message("sha1-" + std::string(40, '0')), HasSubstr("expected 28 base64 characters"));
+  EXPECT_THAT(message(kBase32), HasSubstr("expected ALGORITHM:HASH"));
+}
+
 TEST(HashTest, HashingInPiecesIsHashingAtOnce) {
   Sha256 hash;
   ASSERT_TRUE(hash.Write("hyd").ok());

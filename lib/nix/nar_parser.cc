@@ -7,45 +7,113 @@
 #include "lib/base/status_macros.h"
 
 namespace hydrant::nix {
+namespace {
+
+uint64_t Number(const char* bytes) {
+  uint64_t n = 0;
+  for (int i = 7; i >= 0; --i) n = n << 8 | static_cast<unsigned char>(bytes[i]);
+  return n;
+}
+
+}  // namespace
+
+bool IsNarName(std::string_view name) {
+  return !name.empty() && name.size() <= kNarMaxName && name != "." && name != ".." &&
+         name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
+}
+
+bool IsNarTarget(std::string_view target) {
+  return !target.empty() && target.size() <= kNarMaxTarget && target.find('\0') == std::string_view::npos;
+}
+
+std::string NarParser::Where() const {
+  std::string where;
+  for (const std::string& name : last_names_) {
+    if (!name.empty()) absl::StrAppend(&where, where.empty() ? ", at " : "/", absl::CHexEscape(name));
+  }
+  return where;
+}
 
 absl::Status NarParser::Error(std::string_view message) const {
-  return absl::InvalidArgumentError(absl::StrCat("NAR byte ", token_offset_, ": ", AbslView(message)));
+  return absl::InvalidArgumentError(
+      absl::StrCat("NAR byte ", token_offset_, Where(), ": ", AbslView(message)));
 }
 
 absl::Status NarParser::Unexpected(std::string_view expected) const {
-  return Error(absl::StrCat("expected ", AbslView(expected), ", got \"", absl::CHexEscape(token_), "\""));
+  return Error(
+      absl::StrCat("expected ", AbslView(expected), ", got \"", absl::CHexEscape(AbslView(token_)), "\""));
+}
+
+absl::Status NarParser::TrailingBytes() const {
+  return absl::InvalidArgumentError(
+      absl::StrCat("NAR byte ", offset_, ": expected the end of the archive, more bytes follow"));
+}
+
+absl::Status NarParser::EndsTooEarly() const {
+  return absl::InvalidArgumentError(
+      absl::StrCat("NAR byte ", offset_, Where(), ": the archive ends too early"));
 }
 
 absl::StatusOr<size_t> NarParser::Consume(std::string_view bytes) {
   const size_t given = bytes.size();
   while (!bytes.empty() && !done()) {
-    const size_t n = static_cast<size_t>(std::min<uint64_t>(left_, bytes.size()));
-    const std::string_view piece = bytes.substr(0, n);
-    bytes.remove_prefix(n);
-    left_ -= n;
-    if (phase_ == Phase::kLength) {
-      if (token_.empty()) token_offset_ = offset_;
-      token_.append(piece);
-      offset_ += n;
-      if (left_ == 0) HYDRANT_RETURN_IF_ERROR(OnLength());
+    if (const size_t whole = WholeToken(bytes); whole > 0) {
+      token_offset_ = offset_;
+      offset_ += whole;
+      token_ = bytes.substr(8, length_);
+      bytes.remove_prefix(whole);
+      HYDRANT_RETURN_IF_ERROR(OnToken());
       continue;
     }
-    offset_ += n;
-    if (phase_ == Phase::kBody) {
-      if (state_ == State::kContents) {
-        HYDRANT_RETURN_IF_ERROR(visitor_.FileContents(piece));
-      } else {
-        token_.append(piece);
-      }
-      if (left_ > 0) continue;
-      phase_ = Phase::kPadding;
-      left_ = (8 - length_ % 8) % 8;
-    } else if (piece.find_first_not_of('\0') != std::string_view::npos) {
-      return Error("expected zero bytes as padding after the token");
-    }
-    if (left_ == 0) HYDRANT_RETURN_IF_ERROR(OnToken());
+    const std::string_view piece =
+        bytes.substr(0, static_cast<size_t>(std::min<uint64_t>(left_, bytes.size())));
+    bytes.remove_prefix(piece.size());
+    HYDRANT_RETURN_IF_ERROR(OnPiece(piece));
   }
   return given - bytes.size();
+}
+
+// The length with its number and padding of a token that is all there and within its bounds, not contents;
+// length_ is set. Else 0: then it comes piece by piece, which also finds the error.
+size_t NarParser::WholeToken(std::string_view bytes) {
+  if (phase_ != Phase::kLength || left_ != 8 || state_ == State::kContents || bytes.size() < 8) return 0;
+  const uint64_t length = Number(bytes.data());
+  if (length > MaxLength()) return 0;
+  const size_t padded = 8 + (length + 7) / 8 * 8;
+  if (bytes.size() < padded) return 0;
+  for (size_t i = 8 + length; i < padded; ++i) {
+    if (bytes[i] != 0) return 0;
+  }
+  length_ = length;
+  return padded;
+}
+
+absl::Status NarParser::OnPiece(std::string_view piece) {
+  if (phase_ == Phase::kLength && left_ == 8) {
+    token_offset_ = offset_;
+    partial_.clear();
+  }
+  left_ -= piece.size();
+  offset_ += piece.size();
+  if (phase_ == Phase::kLength) {
+    partial_.append(piece);
+    return left_ == 0 ? OnLength() : absl::OkStatus();
+  }
+  if (phase_ == Phase::kBody) {
+    if (state_ == State::kContents) {
+      HYDRANT_RETURN_IF_ERROR(visitor_.FileContents(piece));
+    } else {
+      partial_.append(piece);
+    }
+    if (left_ > 0) return absl::OkStatus();
+    phase_ = Phase::kPadding;
+    left_ = (8 - length_ % 8) % 8;
+  } else if (piece.find_first_not_of('\0') != std::string_view::npos) {
+    return Error("expected zero bytes as padding after the token");
+  }
+  if (left_ > 0) return absl::OkStatus();
+  token_ = partial_;
+  return OnToken();
 }
 
 size_t NarParser::MaxLength() const {
@@ -53,9 +121,8 @@ size_t NarParser::MaxLength() const {
 }
 
 absl::Status NarParser::OnLength() {
-  length_ = 0;
-  for (int i = 7; i >= 0; --i) length_ = length_ << 8 | static_cast<unsigned char>(token_[i]);
-  token_.clear();
+  length_ = Number(partial_.data());
+  partial_.clear();
   if (state_ == State::kContents) {
     if (length_ >> 63 != 0) return Error("expected a file size below 2^63");
     HYDRANT_RETURN_IF_ERROR(visitor_.BeginFile(executable_, length_, offset_));
@@ -69,7 +136,9 @@ absl::Status NarParser::OnLength() {
   }
   phase_ = Phase::kBody;
   left_ = length_;
-  return length_ == 0 ? OnToken() : absl::OkStatus();
+  if (length_ > 0) return absl::OkStatus();
+  token_ = {};
+  return OnToken();
 }
 
 absl::Status NarParser::Keyword(std::string_view expected, State next) {
@@ -120,7 +189,6 @@ absl::Status NarParser::OnToken() {
     case State::kDone:
       break;
   }
-  token_.clear();
   phase_ = Phase::kLength;
   left_ = 8;
   return status;
@@ -144,7 +212,10 @@ absl::Status NarParser::OnFileToken() {
     state_ = State::kContents;
     return absl::OkStatus();
   }
-  if (token_ != ")") return Unexpected("\"executable\", \"contents\" or \")\"");
+  if (token_ != ")") {
+    return Unexpected(state_ == State::kFileKeyword ? "\"executable\", \"contents\" or \")\""
+                                                    : "\"contents\" or \")\"");
+  }
   HYDRANT_RETURN_IF_ERROR(visitor_.BeginFile(executable_, 0, offset_));  // no contents: an empty file
   return OnFileEnd();
 }
@@ -176,7 +247,7 @@ absl::Status NarParser::OnDirectoryToken() {
 }
 
 absl::Status NarParser::OnTarget() {
-  if (token_.empty() || token_.find('\0') != std::string::npos) {
+  if (!IsNarTarget(token_)) {
     return Error("expected a symlink's target that is not empty and has no NUL");
   }
   state_ = State::kSymlinkClose;
@@ -202,8 +273,7 @@ absl::Status NarParser::OnType() {
 }
 
 absl::Status NarParser::OnName() {
-  if (token_.empty() || token_ == "." || token_ == ".." || token_.find('/') != std::string::npos ||
-      token_.find('\0') != std::string::npos) {
+  if (!IsNarName(token_)) {
     return Unexpected("the name of a file (not empty, \".\", \"..\", no \"/\", no NUL)");
   }
   if (!last_names_.back().empty() && token_ <= last_names_.back()) {
@@ -223,6 +293,18 @@ absl::Status NarParser::OnFileEnd() {
 absl::Status NarParser::OnNodeEnd() {
   state_ = last_names_.empty() ? State::kDone : State::kEntryClose;
   return absl::OkStatus();
+}
+
+absl::Status ParseNar(Source& nar, NarVisitor& visitor) {
+  NarParser parser(visitor);
+  std::vector<char> block(256 << 10);
+  while (true) {
+    HYDRANT_ASSIGN_OR_RETURN(const size_t n, nar.Read(block));
+    if (n == 0) break;
+    HYDRANT_ASSIGN_OR_RETURN(const size_t consumed, parser.Consume({block.data(), n}));
+    if (consumed < n) return parser.TrailingBytes();
+  }
+  return parser.done() ? absl::OkStatus() : parser.EndsTooEarly();
 }
 
 }  // namespace hydrant::nix

@@ -9,8 +9,8 @@
 #include <random>
 
 #include "lib/base/file.h"
-#include "lib/base/subprocess.h"
 #include "lib/base/test_dir.h"
+#include "lib/nix/nar_fixture.h"
 
 namespace hydrant::nix {
 namespace {
@@ -31,33 +31,6 @@ void MakeTree(const std::string& root) {
   ASSERT_TRUE(WriteFileAtomically(root + "/name-2", "x").ok());
   ASSERT_TRUE(WriteFileAtomically(root + "/name", std::string(1'500'001, 'b')).ok());
   ASSERT_EQ(symlink("../target that is not there", (root + "/bin/link").c_str()), 0);
-}
-
-std::string NixDump(const std::string& path) {
-  auto done = hydrant::Run({.argv = {"nix-store", "--dump", path}, .env = {{"NIX_REMOTE", "dummy://"}}}, "",
-                           absl::Minutes(1), 64 << 20);
-  EXPECT_TRUE(done.ok() && done->status.ok()) << done.status() << (done.ok() ? done->err : "");
-  return done.ok() ? done->out : "";
-}
-
-std::string OurDump(const std::string& path) {
-  StringSink sink;
-  EXPECT_TRUE(DumpPath(path, sink).ok());
-  return sink.value;
-}
-
-std::string Token(std::string_view text) {
-  std::string out;
-  for (int i = 0; i < 8; ++i) out += static_cast<char>(uint64_t{text.size()} >> (8 * i));
-  out.append(text);
-  out.append((8 - text.size() % 8) % 8, '\0');
-  return out;
-}
-
-std::string Tokens(std::initializer_list<std::string_view> texts) {
-  std::string out = Token("nix-archive-1");
-  for (const std::string_view text : texts) out += Token(text);
-  return out;
 }
 
 // What checking and restoring say; they must agree.
@@ -131,8 +104,8 @@ TEST(NarVerifierTest, RealArchiveInRandomPieces) {
 }
 
 TEST(NarVerifierTest, EveryTruncationOfASmallArchiveIsRefused) {
-  const std::string nar = Tokens({"(", "type", "directory", "entry", "(", "name", "a", "node", "(", "type",
-                                  "regular", "contents", "12345", ")", ")", ")"});
+  const std::string nar = NarTokens({"(", "type", "directory", "entry", "(", "name", "a", "node", "(", "type",
+                                     "regular", "contents", "12345", ")", ")", ")"});
   EXPECT_TRUE(Refusal(nar).ok());
   for (size_t length = 0; length < nar.size(); ++length) {
     NarVerifier verifier;
@@ -148,36 +121,37 @@ struct Fault {
 
 TEST(NarVerifierTest, FaultsAreRefusedWithOffset) {
   const auto entry = [](std::string_view name) {
-    return Token("entry") + Token("(") + Token("name") + Token(name) + Token("node") + Token("(") +
-           Token("type") + Token("regular") + Token("contents") + Token("") + Token(")") + Token(")");
+    return NarToken("entry") + NarToken("(") + NarToken("name") + NarToken(name) + NarToken("node") +
+           NarToken("(") + NarToken("type") + NarToken("regular") + NarToken("contents") + NarToken("") +
+           NarToken(")") + NarToken(")");
   };
-  const std::string directory = Tokens({"(", "type", "directory"}),
-                    file = Tokens({"(", "type", "regular", "contents"});
-  std::string deep = Token("nix-archive-1");
+  const std::string directory = NarTokens({"(", "type", "directory"}),
+                    file = NarTokens({"(", "type", "regular", "contents"});
+  std::string deep = NarToken("nix-archive-1");
   for (int i = 0; i < 300; ++i) {
     for (const char* token : {"(", "type", "directory", "entry", "(", "name", "a", "node"})
-      deep += Token(token);
+      deep += NarToken(token);
   }
-  std::string bad_padding = file + Token("12345") + Token(")");
+  std::string bad_padding = file + NarToken("12345") + NarToken(")");
   bad_padding[file.size() + 8 + 7] = 'x';
   for (const Fault& f : std::vector<Fault>{
-           {Token("nix-archive-2") + Token("("), "NAR byte 0: expected \"nix-archive-1\""},
+           {NarToken("nix-archive-2") + NarToken("("), "NAR byte 0: expected \"nix-archive-1\""},
            {std::string(8, '\xff'), "NAR byte 0: expected \"nix-archive-1\" of at most 64"},
-           {Tokens({"(", "type", "device"}), "NAR byte 56: expected \"regular\""},
-           {directory + entry("b") + entry("a") + Token(")"), "a name after \"b\""},
-           {directory + entry("a") + entry("a") + Token(")"), "a name after \"a\""},
-           {directory + entry("") + Token(")"), "the name of a file"},
-           {directory + entry(".") + Token(")"), "the name of a file"},
-           {directory + entry("..") + Token(")"), "the name of a file"},
-           {directory + entry("a/b") + Token(")"), "the name of a file"},
-           {directory + entry(std::string_view("a\0b", 3)) + Token(")"), "the name of a file"},
-           {directory + entry(std::string(256, 'a')) + Token(")"), "a name of at most 255"},
-           {Tokens({"(", "type", "symlink", "target", std::string(4096, 'a'), ")"}),
+           {NarTokens({"(", "type", "device"}), "NAR byte 56: expected \"regular\""},
+           {directory + entry("b") + entry("a") + NarToken(")"), "a name after \"b\""},
+           {directory + entry("a") + entry("a") + NarToken(")"), "a name after \"a\""},
+           {directory + entry("") + NarToken(")"), "the name of a file"},
+           {directory + entry(".") + NarToken(")"), "the name of a file"},
+           {directory + entry("..") + NarToken(")"), "the name of a file"},
+           {directory + entry("a/b") + NarToken(")"), "the name of a file"},
+           {directory + entry(std::string_view("a\0b", 3)) + NarToken(")"), "the name of a file"},
+           {directory + entry(std::string(256, 'a')) + NarToken(")"), "a name of at most 255"},
+           {NarTokens({"(", "type", "symlink", "target", std::string(4096, 'a'), ")"}),
             "target of at most 4095"},
-           {Tokens({"(", "type", "symlink", "target", "", ")"}), "not empty"},
-           {Tokens({"(", "type", "regular", "executable", "yes", "contents", "", ")"}),
+           {NarTokens({"(", "type", "symlink", "target", "", ")"}), "not empty"},
+           {NarTokens({"(", "type", "regular", "executable", "yes", "contents", "", ")"}),
             "expected \"\", got \"yes\""},
-           {Tokens({"(", "type", "regular", "contents", "", "contents"}), "after the contents"},
+           {NarTokens({"(", "type", "regular", "contents", "", "contents"}), "after the contents"},
            {file + std::string(8, '\xff'), "file size below 2^63"},
            {bad_padding, "padding"},
            {deep, "deeper than 256"}}) {
@@ -188,8 +162,8 @@ TEST(NarVerifierTest, FaultsAreRefusedWithOffset) {
 }
 
 TEST(NarVerifierTest, FileWithoutContentsIsEmpty) {
-  EXPECT_TRUE(Refusal(Tokens({"(", "type", "regular", ")"})).ok());
-  EXPECT_TRUE(Refusal(Tokens({"(", "type", "regular", "executable", "", ")"})).ok());
+  EXPECT_TRUE(Refusal(NarTokens({"(", "type", "regular", ")"})).ok());
+  EXPECT_TRUE(Refusal(NarTokens({"(", "type", "regular", "executable", "", ")"})).ok());
 }
 
 }  // namespace

@@ -59,6 +59,23 @@ TEST(NarInfoTest, WhatNixToleratesIsRead) {
   EXPECT_FALSE(info.file_hash.has_value());
 }
 
+TEST(NarInfoTest, UnknownFieldsComeBackInTheirOrder) {
+  const std::string text = absl::StrCat("Zeta: 1: 2\n", kHello, "Alpha: x\nAlpha: y\n");
+  const NarInfo info = ParseNarInfo(text).value();
+  EXPECT_THAT(info.other_fields, ElementsAre("Zeta: 1: 2", "Alpha: x", "Alpha: y"));
+  EXPECT_EQ(PrintNarInfo(info), absl::StrCat(kHello, "Zeta: 1: 2\nAlpha: x\nAlpha: y\n"));
+  EXPECT_TRUE(CheckForStorage(info).ok());
+}
+
+TEST(NarInfoTest, ContentAddressIsKeptAsNixWritesIt) {
+  const std::string sha1(40, 'a'),
+      base16 = "BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD";
+  EXPECT_EQ(ParseNarInfo(absl::StrCat(kHello, "CA: fixed:r:sha256:", base16, "\n")).value().content_address,
+            "fixed:r:sha256:1b8m03r63zqhnjf7l5wnldhh7c134ap5vpj0850ymkq1iyzicy5s");
+  EXPECT_TRUE(ParseNarInfo(absl::StrCat(kHello, "CA: \nCA: fixed:git:sha1:", sha1, "\n")).ok());
+  EXPECT_FALSE(ParseNarInfo(absl::StrCat(kHello, "CA: text:sha1:", sha1, "\n")).ok());
+}
+
 struct Change {
   std::string from, to, message;
 };
@@ -74,7 +91,13 @@ TEST(NarInfoTest, BadOnesAreRefusedByLineAndField) {
            {"URL: nar/1nhgq6wcggx0plpy4991h3ginj6hipsdslv4fd4zml1n707j26yq.nar.xz\n", "", "URL is missing"},
            {"References: 3n58", "References: /nix/store/3n58", "narinfo line 8: References"},
            {"StorePath: /nix/store/", "StorePath: ", "narinfo line 1: StorePath"},
-           {"Compression: xz\n", "URL: again\n", "narinfo line 3: URL is there twice"},
+           {"NarSize: 226488", "NarSize:\nURL: x", "narinfo line 7: expected \"Key: value\""},
+           {"Deriver: ", "References: 3n58xw4373jp0ljirf06d8077j15pc4j-glibc\nDeriver: ",
+            "line 9: References"},
+           {"NarHash: sha256:0yzhigwjl6bws649vcs2asa4lbs8hg93hyix187gc7s7a74w5h80",
+            "NarHash: md5:d41d8cd98f00b204e9800998ecf8427e", "line 6: NarHash: expected a sha256"},
+           {"Deriver: ib3sh3pcz10wsmavxvkdbayhqivbghlq-hello-2.12.1.drv",
+            "Deriver: ", "narinfo line 9: Deriver"},
            {"Deriver: ", "Deriver: /nix/store/", "narinfo line 9: Deriver"},
            {"Sig: ", "CA: nonsense\nSig: ", "narinfo line 10: CA"},
            {"Sig: ", "\nSig: ", "narinfo line 10"},
@@ -93,7 +116,11 @@ TEST(NarInfoTest, StorageDemandsMoreThanReading) {
                                              {"FileSize: 50184\n", "", "FileSize"},
                                              {"FileHash: ", "Other", "FileHash"},
                                              {"EAg==", "", "Sig"},
-                                             {"Sig: cache.nixos.org-1:", "Sig: ", "Sig"}}) {
+                                             {"Sig: cache.nixos.org-1:", "Sig: ", "Sig"},
+                                             {"Sig: cache", "Sig: ca che", "Sig"},
+                                             {"NarSize: 2", "NarSize: 9223372036854775808\nX: ", "NarSize"},
+                                             {"Sig: ", "X:y\nSig: ", "unknown field"},
+                                             {"Sig: ", "X: \ry\nSig: ", "unknown field"}}) {
     const auto info =
         ParseNarInfo(absl::StrReplaceAll(kHello, {{c.from, c.to == "Other" ? "Other: " : c.to}}));
     const absl::Status status = info.ok() ? CheckForStorage(*info) : info.status();

@@ -15,12 +15,39 @@ namespace {
 constexpr size_t kBlock = 128 << 10;
 constexpr size_t kMaxPiece = 1 << 30;  // bzip2 and zlib count in 32 bits
 
-absl::Status Corrupt(std::string_view codec, int code) {
-  return absl::InvalidArgumentError(absl::StrCat(AbslView(codec), " stream: corrupt (code ", code, ")"));
+absl::Status Corrupt(std::string_view codec, std::string_view why) {
+  return absl::InvalidArgumentError(absl::StrCat(AbslView(codec), " stream: corrupt: ", AbslView(why)));
 }
 
 absl::Status Truncated(std::string_view codec) {
   return absl::InvalidArgumentError(absl::StrCat(AbslView(codec), " stream: it ends too early"));
+}
+
+// In words, and what a reader can do about it.
+std::string_view XzError(lzma_ret code) {
+  switch (code) {
+    case LZMA_FORMAT_ERROR:
+      return "it, or what follows a stream's end, is no xz stream";
+    case LZMA_OPTIONS_ERROR:
+      return "it uses a filter that this xz does not know";
+    case LZMA_MEMLIMIT_ERROR:
+      return "its dictionary needs more than 1 GiB";
+    case LZMA_DATA_ERROR:
+      return "its data or checksum is damaged";
+    default:
+      return "the decoder failed";
+  }
+}
+
+std::string_view Bzip2Error(int code) {
+  switch (code) {
+    case BZ_DATA_ERROR_MAGIC:
+      return "it, or what follows a stream's end, is no bzip2 stream";
+    case BZ_DATA_ERROR:
+      return "its data or checksum is damaged";
+    default:
+      return "the decoder failed";
+  }
 }
 
 class Xz final : public FinishingSink {
@@ -48,7 +75,7 @@ class Xz final : public FinishingSink {
       if (n > 0) HYDRANT_RETURN_IF_ERROR(sink_.Write({out_.data(), n}));
       if (code == LZMA_STREAM_END) return absl::OkStatus();
       if (code == LZMA_BUF_ERROR && action == LZMA_FINISH) return Truncated("xz");
-      if (code != LZMA_OK && code != LZMA_BUF_ERROR) return Corrupt("xz", code);
+      if (code != LZMA_OK && code != LZMA_BUF_ERROR) return Corrupt("xz", XzError(code));
       if (action == LZMA_RUN && stream_.avail_in == 0 && stream_.avail_out > 0) return absl::OkStatus();
     }
   }
@@ -82,13 +109,13 @@ class Bzip2 final : public FinishingSink {
     while (more) {
       if (!open_) {
         if (const int code = BZ2_bzDecompressInit(&stream_, 0, 0); code != BZ_OK)
-          return Corrupt("bzip2", code);
+          return Corrupt("bzip2", Bzip2Error(code));
         open_ = true;
       }
       stream_.next_out = out_.data();
       stream_.avail_out = static_cast<unsigned>(out_.size());
       const int code = BZ2_bzDecompress(&stream_);
-      if (code != BZ_OK && code != BZ_STREAM_END) return Corrupt("bzip2", code);
+      if (code != BZ_OK && code != BZ_STREAM_END) return Corrupt("bzip2", Bzip2Error(code));
       const size_t n = out_.size() - stream_.avail_out;
       if (n > 0) HYDRANT_RETURN_IF_ERROR(sink_.Write({out_.data(), n}));
       if (code == BZ_STREAM_END) {
@@ -139,7 +166,9 @@ class Gzip final : public FinishingSink {
       stream_.next_out = reinterpret_cast<Bytef*>(out_.data());
       stream_.avail_out = static_cast<uInt>(out_.size());
       const int code = inflate(&stream_, Z_NO_FLUSH);
-      if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) return Corrupt("gzip", code);
+      if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) {
+        return Corrupt("gzip", stream_.msg != nullptr ? stream_.msg : "the decoder failed");
+      }
       const size_t n = out_.size() - stream_.avail_out;
       if (n > 0) HYDRANT_RETURN_IF_ERROR(sink_.Write({out_.data(), n}));
       ended_ = code == Z_STREAM_END;

@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include <cstdlib>
+#include <optional>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -29,44 +30,73 @@ std::string ToBase64(std::string_view bytes) {
   return out;
 }
 
-// Exactly `length` bytes, or none.
-std::string FromBase64(std::string_view text, size_t length) {
-  std::string out(length, '\0');
-  size_t got = 0;
-  if (sodium_base642bin(Bytes(out), out.size(), text.data(), text.size(), "\n", &got, nullptr,
-                        sodium_base64_VARIANT_ORIGINAL) != 0 ||
-      got != length) {
-    Wipe(out);
-    out.clear();
-  }
-  return out;
+// nullopt when it is none. What is left in memory is wiped.
+std::optional<std::string> FromBase64(std::string_view text) {
+  std::string out(text.size(), '\0');
+  size_t length = 0;
+  // libsodium's list of bytes to skip ends with a NUL, and it would skip NULs too.
+  const bool good = text.find('\0') == std::string_view::npos &&
+                    sodium_base642bin(Bytes(out), out.size(), text.data(), text.size(), "\n", &length,
+                                      nullptr, sodium_base64_VARIANT_ORIGINAL) == 0;
+  std::optional<std::string> result;
+  if (good) result = out.substr(0, length);
+  Wipe(out);
+  return result;
 }
 
 struct NamedBytes {
   std::string name, bytes;
 };
 
+// Where a name ought to stand may stand the secret: what is as long as one is not told.
+constexpr size_t kLongestToldName = 40;
+
+absl::Status Bad(std::string_view what, std::string_view name, std::string_view why) {
+  const std::string told = name.empty() || name.size() > kLongestToldName
+                               ? std::string()
+                               : absl::StrCat(" \"", absl::CHexEscape(AbslView(name)), "\"");
+  return absl::InvalidArgumentError(absl::StrCat(AbslView(what), told, ": ", AbslView(why)));
+}
+
 absl::StatusOr<NamedBytes> ParseNamed(std::string_view text, size_t length, std::string_view what) {
   InitSodium();
+  if (text.empty()) return Bad(what, "", "it is empty, expected \"name:base64\"");
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return Bad(what, "", "there is no \":\", expected \"name:base64\"");
+  const std::string_view name = text.substr(0, colon);
+  if (name.empty()) return Bad(what, "", "the name before the \":\" is empty");
+  for (const char c : name) {
+    if (static_cast<unsigned char>(c) <= ' ' || c == 0x7F)
+      return Bad(what, "", "the name holds a blank or control character");
+  }
+  std::optional<std::string> bytes = FromBase64(text.substr(colon + 1));
+  if (!bytes) return Bad(what, name, "what follows the \":\" is no base64");
+  if (bytes->size() != length) {
+    const size_t got = bytes->size();
+    Wipe(*bytes);
+    std::string_view hint;
+    if (length == crypto_sign_SECRETKEYBYTES && got == crypto_sign_PUBLICKEYBYTES)
+      hint = ": this is a public key";
+    if (length == crypto_sign_PUBLICKEYBYTES && got == crypto_sign_SECRETKEYBYTES)
+      hint = ": this is a secret key";
+    return Bad(
+        what, name,
+        absl::StrCat("expected the base64 of ", length, " bytes after the \":\", got ", got, AbslView(hint)));
+  }
+  return NamedBytes{std::string(name), *std::move(bytes)};
+}
+
+std::string_view WithoutTrailingBlanks(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
     text.remove_suffix(1);
-  const size_t colon = text.find(':');
-  if (colon == std::string_view::npos || colon == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(AbslView(what), ": expected \"name:base64\""));
-  }
-  NamedBytes result{std::string(text.substr(0, colon)), FromBase64(text.substr(colon + 1), length)};
-  if (result.bytes.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(AbslView(what), " \"", absl::CHexEscape(result.name),
-                                                   "\": expected the base64 of ", length,
-                                                   " bytes after the colon"));
-  }
-  return result;
+  return text;
 }
 
 }  // namespace
 
 absl::StatusOr<PublicKey> PublicKey::Parse(std::string_view text) {
-  HYDRANT_ASSIGN_OR_RETURN(NamedBytes named, ParseNamed(text, crypto_sign_PUBLICKEYBYTES, "public key"));
+  HYDRANT_ASSIGN_OR_RETURN(NamedBytes named,
+                           ParseNamed(WithoutTrailingBlanks(text), crypto_sign_PUBLICKEYBYTES, "public key"));
   PublicKey key;
   key.name_ = std::move(named.name);
   key.bytes_ = std::move(named.bytes);
@@ -94,7 +124,8 @@ SecretKey SecretKey::Generate(std::string_view name) {
 }
 
 absl::StatusOr<SecretKey> SecretKey::Parse(std::string_view text) {
-  HYDRANT_ASSIGN_OR_RETURN(NamedBytes named, ParseNamed(text, crypto_sign_SECRETKEYBYTES, "secret key"));
+  HYDRANT_ASSIGN_OR_RETURN(NamedBytes named,
+                           ParseNamed(WithoutTrailingBlanks(text), crypto_sign_SECRETKEYBYTES, "secret key"));
   // The public half is not free: a signature made with a foreign one would leak the seed.
   unsigned char public_bytes[crypto_sign_PUBLICKEYBYTES];
   std::string derived(crypto_sign_SECRETKEYBYTES, '\0');
@@ -105,8 +136,7 @@ absl::StatusOr<SecretKey> SecretKey::Parse(std::string_view text) {
   key.name_ = std::move(named.name);
   key.bytes_ = std::move(named.bytes);
   if (!same) {
-    return absl::InvalidArgumentError(absl::StrCat("secret key \"", absl::CHexEscape(key.name_),
-                                                   "\": its public half does not belong to its seed"));
+    return Bad("secret key", key.name_, "its public half does not belong to its seed");
   }
   return key;
 }

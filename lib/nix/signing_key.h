@@ -1,4 +1,5 @@
-// Ed25519 keys in Nix's format, "name:base64". libsodium does the work; comparisons are in constant time.
+// Ed25519 keys in Nix's format, "name:base64". libsodium does the work: what handles a secret takes the same time whatever it
+// is, and the secret's bytes are wiped when the key goes. Where a key comes from, and who may read that, is for others.
 #ifndef HYDRANT_LIB_NIX_SIGNING_KEY_H_
 #define HYDRANT_LIB_NIX_SIGNING_KEY_H_
 
@@ -11,6 +12,8 @@ namespace hydrant::nix {
 
 class PublicKey {
  public:
+  // Blanks and newlines at the end do not matter. InvalidArgument says what is wrong with it: empty, no ":", no name, a name with
+  // blanks, no base64, a wrong length, a secret key.
   static absl::StatusOr<PublicKey> Parse(std::string_view text);
   const std::string& name() const { return name_; }
   std::string ToString() const;  // name:base64 of 32 bytes
@@ -25,7 +28,7 @@ class PublicKey {
 class SecretKey {
  public:
   static SecretKey Generate(std::string_view name);
-  // Errors never quote the text.
+  // As PublicKey::Parse; also refused is a public half that does not belong to the seed. Errors never quote the secret.
   static absl::StatusOr<SecretKey> Parse(std::string_view text);
   ~SecretKey();
   SecretKey(SecretKey&&) = default;
@@ -37,7 +40,7 @@ class SecretKey {
 
   const std::string& name() const { return name_; }
   PublicKey public_key() const;
-  std::string ToString() const;  // the secret itself: only for the key file
+  std::string ToString() const;  // the secret itself: only for the key file; wiping it is the caller's
   std::string Sign(std::string_view text) const;  // "name:base64"
 
  private:

@@ -2,8 +2,10 @@
 #ifndef HYDRANT_LIB_NIX_STORE_PATH_H_
 #define HYDRANT_LIB_NIX_STORE_PATH_H_
 
+#include <array>
 #include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +21,11 @@ inline constexpr size_t kHashPartLength = 32;
 // 32 characters of Nix's base32 alphabet.
 bool IsHashPart(std::string_view text);
 
+// The bytes of a hash part and back: a compact key for a path. `text` is one (IsHashPart).
+using HashPart = std::array<uint8_t, 20>;
+HashPart DecodeHashPart(std::string_view text);
+std::string EncodeHashPart(const HashPart& part);
+
 // What StorePath::Parse checks, without making one.
 absl::Status CheckStorePath(std::string_view path);
 
@@ -26,8 +33,8 @@ class StorePath {
  public:
   // No path: all parts empty. For members that are filled later.
   StorePath() = default;
-  // "/nix/store/<hash>-<name>", nothing below it. InvalidArgument says which part is wrong. Names: 1 to 211 characters
-  // of [0-9a-zA-Z+-._?=], no leading dot.
+  // "/nix/store/<hash>-<name>", nothing below it. InvalidArgument says which part is wrong. Names: 1 to 211
+  // characters of [0-9a-zA-Z+-._?=], no leading dot.
   static absl::StatusOr<StorePath> Parse(std::string_view path);
   // "<hash>-<name>", as narinfos write references.
   static absl::StatusOr<StorePath> FromBaseName(std::string_view base_name);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lib/nix/hash.h"
+
 namespace hydrant::nix {
 namespace {
 
@@ -25,6 +27,12 @@ TEST(StorePathTest, DefaultIsEmptyInAllParts) {
   EXPECT_EQ(path.base_name(), "");
   EXPECT_EQ(path.hash_part(), "");
   EXPECT_EQ(path.name(), "");
+}
+
+TEST(StorePathTest, AHashPartIsTwentyBytes) {
+  const HashPart part = DecodeHashPart(kHash);
+  EXPECT_EQ(EncodeHashPart(part), kHash);
+  EXPECT_EQ(std::string(part.begin(), part.end()), FromBase32(kHash, part.size()).value());
 }
 
 struct Refusal {

@@ -1,0 +1,42 @@
+#include "lib/nix/task_threads.h"
+
+#include <utility>
+
+namespace hydrant::nix {
+
+TaskThreads::TaskThreads(int threads) {
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
+}
+
+TaskThreads::~TaskThreads() {
+  {
+    MutexLock lock(mu_);
+    stopping_ = true;
+  }
+  changed_.NotifyAll();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void TaskThreads::Add(std::function<void()> task) {
+  {
+    MutexLock lock(mu_);
+    tasks_.push_back(std::move(task));
+  }
+  changed_.NotifyOne();
+}
+
+void TaskThreads::Run() {
+  for (;;) {
+    std::function<void()> task;
+    {
+      MutexLock lock(mu_);
+      while (tasks_.empty() && !stopping_) changed_.Wait(mu_);
+      if (stopping_) return;
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+    }
+    task();
+  }
+}
+
+}  // namespace hydrant::nix
