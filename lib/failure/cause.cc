@@ -108,4 +108,18 @@ bool IsPackageFault(Cause cause) { return RowOf(cause).nature == kPackage; }
 
 bool IsRetryable(Cause cause) { return RowOf(cause).nature == kFarm || cause == Cause::kFetchFailed; }
 
+std::string_view FaultName(Cause cause) {
+  if (cause == Cause::kUnknown) return "unknown";
+  switch (RowOf(cause).nature) {
+    case kRefusal: return "refusal";
+    case kEvaluatorDeath: return "evaluator";
+    case kPackage: return "package";
+    case kFarm: return "farm";
+    case kNeither: return "none";
+  }
+  return "";
+}
+
+std::string_view CauseReason(Cause cause) { return RowOf(cause).reason; }
+
 }  // namespace hydrant

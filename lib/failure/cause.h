@@ -89,6 +89,11 @@ bool IsPackageFault(Cause cause);
 // fetch_failed, device_lost).
 bool IsRetryable(Cause cause);
 
+// Whose matter it is: "refusal" (an answer of the evaluation), "evaluator", "package", "farm" or "none" (another
+// step's, placement's or the check's own), "unknown". And the reason in a few words.
+std::string_view FaultName(Cause cause);
+std::string_view CauseReason(Cause cause);
+
 }  // namespace hydrant
 
 #endif  // HYDRANT_LIB_FAILURE_CAUSE_H_

@@ -3,6 +3,7 @@
 #ifndef HYDRANT_LIB_FAILURE_CLASSIFY_H_
 #define HYDRANT_LIB_FAILURE_CLASSIFY_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,7 @@ namespace hydrant {
 struct Classified {
   Cause cause = Cause::kUnknown;
   std::string message;  // the decisive line, clean, without "error: "
+  size_t line = 0;      // where it stands in the text, from 1; 0: in none
 };
 
 // Without colours, titles, links (CSI, OSC and the other escape sequences) and NULs; CR LF becomes LF.
@@ -28,6 +30,9 @@ Classified ClassifyEvaluation(std::string_view text);
 // than Nix (disk full behind a plain builder failure). kNone for a status of success; kUnknown only without a
 // status.
 Classified ClassifyAttempt(int nix_status, std::string_view error, std::string_view log_tail);
+
+// An attempt of which only a text is there that may hold Nix's words, the builder's log, or both.
+Classified ClassifyAttemptText(std::string_view text);
 
 // kWrongResult when no symptom is known: the check ran and said no.
 Classified ClassifyCheck(std::string_view output);

@@ -14,6 +14,11 @@ TEST(StripAnsi, TakesColoursTitlesLinksAndNuls) {
   EXPECT_EQ(StripAnsi("\x1b(Bplain\x1b=\r\nnext"), "plain\nnext");
 }
 
+TEST(StripAnsi, AnEndOfLineIsFoundAcrossWhatIsTakenOut) {
+  EXPECT_EQ(StripAnsi(std::string("a\r\0\nb", 5)), "a\nb");
+  EXPECT_EQ(StripAnsi("a\r\x1b[0m\nb\r\r\nc\rd"), "a\nb\nc\rd");
+}
+
 TEST(StripAnsi, KeepsUtf8WhoseBytesLookLikeC1Controls) { EXPECT_EQ(StripAnsi("‘x’ has ß"), "‘x’ has ß"); }
 
 TEST(StripAnsi, ASequenceThatIsCutOffHidesNoMoreThanItsLine) {

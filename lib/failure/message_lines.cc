@@ -1,10 +1,8 @@
 #include "lib/failure/message_lines.h"
 
-#include <algorithm>
-#include <cctype>
-#include <utility>
+#include <initializer_list>
 
-#include "lib/failure/classify.h"
+#include "lib/failure/strip_ansi.h"
 
 namespace hydrant {
 namespace {
@@ -23,18 +21,18 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 // ‘ ’ as '.
-std::string WithPlainQuotes(std::string_view text) {
-  constexpr std::string_view kTypographic = "\xe2\x80\x98";
-  std::string plain;
-  plain.reserve(text.size());
-  for (size_t at = 0; at < text.size();) {
-    const std::string_view rest = text.substr(at);
-    const bool quote = rest.size() >= 3 && rest.starts_with(kTypographic.substr(0, 2)) &&
-                       (rest[2] == '\x98' || rest[2] == '\x99');
-    plain.push_back(quote ? '\'' : rest[0]);
-    at += quote ? 3 : 1;
+void PutPlainQuotes(std::string_view text, std::string* plain) {
+  constexpr std::string_view kBegin = "\xe2\x80";
+  plain->clear();
+  while (true) {
+    const size_t at = text.find(kBegin);
+    plain->append(text.substr(0, at));
+    if (at == text.npos) return;
+    text.remove_prefix(at);
+    const bool quote = text.size() > 2 && (text[2] == '\x98' || text[2] == '\x99');
+    plain->append(quote ? "'" : text.substr(0, 2));
+    text.remove_prefix(quote ? 3 : 2);
   }
-  return plain;
 }
 
 // "  12|   source" and "    |   ^".
@@ -43,9 +41,24 @@ bool IsExcerpt(std::string_view line) {
   return bar != std::string_view::npos && line[bar] == '|';
 }
 
+// What GoogleTest, pytest -v, Go, TAP, CTest and Rust's harness print of a test that begins or passed.
+bool IsGoodTest(std::string_view line) {
+  for (std::string_view begin : {"[ RUN ", "[       OK ]", "=== RUN", "--- PASS", "=== PAUSE", "=== CONT",
+                                 "ok ", "PASS:", "PASSED ", "Start "}) {
+    if (line.starts_with(begin)) return true;
+  }
+  for (std::string_view end : {" PASSED", " ... ok", " ... ignored", " OK", " Passed"}) {
+    if (line.ends_with(end)) return true;
+  }
+  const bool numbered = line.find(" Test ") != line.npos && line.find("   Passed ") != line.npos;  // CTest
+  return numbered || line.find(" PASSED [") != line.npos || line.find(" PASSED  [") != line.npos;
+}
+
 LinePart PartOf(std::string_view* line) {
   if (TakePrefix(line, "error:")) return LinePart::kErrorHead;
-  if (TakePrefix(line, ">")) return LinePart::kLog;
+  const bool quoted = TakePrefix(line, ">");
+  if (IsGoodTest(Trimmed(*line))) return LinePart::kGoodTest;
+  if (quoted) return LinePart::kLog;
   for (std::string_view mark :
        {"warning:", "evaluation warning:", "trace:", "… ", "at /", "at «", "(use '--show-trace'"}) {
     if (line->starts_with(mark)) return LinePart::kSurrounding;
@@ -53,56 +66,36 @@ LinePart PartOf(std::string_view* line) {
   return IsExcerpt(*line) ? LinePart::kSurrounding : LinePart::kText;
 }
 
-void AddLine(std::string_view raw, std::vector<MessageLine>* lines) {
-  std::string_view line = Trimmed(raw);
-  if (line.empty()) return;
-  const LinePart part = PartOf(&line);
-  line = Trimmed(line);
-  for (std::string_view mark : {"- ", "Reason: "}) {
-    if (part == LinePart::kText) TakePrefix(&line, mark);
-  }
-  lines->push_back({part, std::string(line), WithPlainQuotes(line)});
-}
-
-bool Matches(std::string_view pattern, std::string_view line) {
-  const bool at_start = TakePrefix(&pattern, "^");
-  bool first = true;
-  while (true) {
-    const size_t star = pattern.find('*');
-    const std::string_view piece = pattern.substr(0, star);
-    const size_t at = first && at_start ? (line.starts_with(piece) ? 0 : line.npos) : line.find(piece);
-    if (at == line.npos) return false;
-    if (star == pattern.npos) return true;
-    line.remove_prefix(at + piece.size());
-    pattern.remove_prefix(star + 1);
-    first = false;
-  }
-}
-
 }  // namespace
 
-std::vector<MessageLine> MessageLines(std::string_view text) {
-  const std::string clean = StripAnsi(text);
-  std::vector<MessageLine> lines;
-  std::string_view rest = clean;
-  while (!rest.empty()) {
-    const size_t end = rest.find_first_of("\n\r");  // a progress bar's CR ends its line too
-    AddLine(rest.substr(0, end), &lines);
-    if (end == rest.npos) break;
-    rest.remove_prefix(end + 1);
+// False when the line says nothing.
+bool MessageLineReader::Fill(std::string_view raw) {
+  StripAnsi(raw.substr(0, kLongestLine), &clean_);
+  std::string_view line = Trimmed(clean_);
+  if (line.empty()) return false;
+  const bool indented = clean_.front() == ' ';
+  line_.part = PartOf(&line);
+  line = Trimmed(line);
+  for (std::string_view mark : {"- ", "Reason: "}) {
+    if (line_.part == LinePart::kText) TakePrefix(&line, mark);
   }
-  return lines;
+  in_error_ = line_.part == LinePart::kErrorHead || (in_error_ && indented);
+  line_.of_error = in_error_;
+  line_.text = line;
+  PutPlainQuotes(line, &line_.plain);
+  return true;
 }
 
-std::optional<WordingMatch> FirstMatch(std::span<const Wording> wordings, std::span<const MessageLine> lines,
-                                       std::initializer_list<LinePart> parts) {
-  for (const Wording& wording : wordings) {
-    for (const MessageLine& line : lines) {
-      const bool wanted = std::find(parts.begin(), parts.end(), line.part) != parts.end();
-      if (wanted && Matches(wording.pattern, line.plain)) return WordingMatch{&wording, &line};
-    }
+const MessageLine* MessageLineReader::Next() {
+  while (!rest_.empty()) {
+    const size_t end = rest_.find_first_of("\n\r");  // a progress bar's CR ends its line too
+    line_.number = number_;
+    const bool says_something = Fill(rest_.substr(0, end));
+    if (end != rest_.npos && rest_[end] == '\n') ++number_;
+    rest_.remove_prefix(end == rest_.npos ? rest_.size() : end + 1);
+    if (says_something) return &line_;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 }  // namespace hydrant

@@ -1,3 +1,5 @@
+#include "lib/failure/strip_ansi.h"
+
 #include <cstddef>
 
 #include "lib/failure/classify.h"
@@ -51,18 +53,23 @@ size_t EndOfEscape(std::string_view text, size_t at) {
 
 }  // namespace
 
-std::string StripAnsi(std::string_view text) {
-  std::string clean;
-  clean.reserve(text.size());
+void StripAnsi(std::string_view text, std::string* clean) {
+  clean->clear();
   for (size_t at = 0; at < text.size();) {
     if (text[at] == kEsc) {
       at = EndOfEscape(text, at);
       continue;
     }
-    const bool line_end = text[at] == '\r' && at + 1 < text.size() && text[at + 1] == '\n';
-    if (text[at] != '\0' && !line_end) clean.push_back(text[at]);
+    // Of the clean text: between CR and LF may stand what is taken out.
+    while (text[at] == '\n' && !clean->empty() && clean->back() == '\r') clean->pop_back();
+    if (text[at] != '\0') clean->push_back(text[at]);
     ++at;
   }
+}
+
+std::string StripAnsi(std::string_view text) {
+  std::string clean;
+  StripAnsi(text, &clean);
   return clean;
 }
 

@@ -3,17 +3,32 @@
 #ifndef HYDRANT_LIB_FAILURE_WORDINGS_H_
 #define HYDRANT_LIB_FAILURE_WORDINGS_H_
 
+#include <cstddef>
 #include <span>
+#include <string_view>
 
 #include "lib/failure/cause.h"
+#include "lib/failure/pair_set.h"
 
 namespace hydrant {
 
+// Pieces that stand in this order in one line, divided by '*'; a leading '^' ties the first to the start of
+// the message. Typographic quotes of the text count as '.
+struct WordingPattern {
+  constexpr WordingPattern(const char* pattern) : text(pattern) {
+    for (std::string_view rest = text; !rest.empty();) {
+      const size_t end = rest.find_first_of("^*");
+      pairs.Add(rest.substr(0, end));
+      rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+    }
+  }
+  std::string_view text;
+  PairSet pairs;
+};
+
 struct Wording {
   Cause cause;
-  // Pieces that stand in this order in one line, divided by '*'; a leading '^' ties the first to the start of
-  // the message. Typographic quotes of the text count as '.
-  const char* pattern;
+  WordingPattern pattern;
   const char* source;  // who says so
 };
 

@@ -10,8 +10,8 @@ namespace {
 
 // The shortest text of a wording.
 std::string Example(const Wording& wording) {
-  std::string text = wording.pattern[0] == ' ' ? "x" : "";
-  for (const char c : std::string(wording.pattern)) {
+  std::string text = wording.pattern.text[0] == ' ' ? "x" : "";
+  for (const char c : wording.pattern.text) {
     if (c == '*') text += " x ";
     if (c != '*' && c != '^') text += c;
   }
@@ -20,19 +20,19 @@ std::string Example(const Wording& wording) {
 
 TEST(Wordings, EachOfAnEvaluationDecidesItsOwnText) {
   for (const Wording& wording : EvaluationWordings()) {
-    EXPECT_EQ(ClassifyEvaluation("error: " + Example(wording)).cause, wording.cause) << wording.pattern;
+    EXPECT_EQ(ClassifyEvaluation("error: " + Example(wording)).cause, wording.cause) << wording.pattern.text;
   }
   for (const Wording& wording : EvaluatorDeathWordings()) {
-    EXPECT_EQ(ClassifyEvaluation(Example(wording)).cause, wording.cause) << wording.pattern;
+    EXPECT_EQ(ClassifyEvaluation(Example(wording)).cause, wording.cause) << wording.pattern.text;
   }
 }
 
 TEST(Wordings, EachOfAnAttemptDecidesItsOwnText) {
   for (const Wording& wording : AttemptWordings()) {
-    EXPECT_EQ(ClassifyAttempt(9, "error: " + Example(wording), "").cause, wording.cause) << wording.pattern;
+    EXPECT_EQ(ClassifyAttempt(9, "error: " + Example(wording), "").cause, wording.cause) << wording.pattern.text;
   }
   for (const Wording& wording : BuilderWordings()) {
-    EXPECT_EQ(ClassifyAttempt(3, "error: " + Example(wording), "").cause, wording.cause) << wording.pattern;
+    EXPECT_EQ(ClassifyAttempt(3, "error: " + Example(wording), "").cause, wording.cause) << wording.pattern.text;
   }
 }
 
@@ -40,20 +40,20 @@ TEST(Wordings, EachOfALogOutranksAPlainBuilderFailure) {
   for (const Wording& wording : LogWordings()) {
     EXPECT_EQ(ClassifyAttempt(3, "builder for 'D' failed with exit code 1", Example(wording)).cause,
               wording.cause)
-        << wording.pattern;
+        << wording.pattern.text;
   }
 }
 
 TEST(Wordings, EachOfACheckDecidesItsOwnText) {
   for (const Wording& wording : CheckWordings()) {
-    EXPECT_EQ(ClassifyCheck(Example(wording)).cause, wording.cause) << wording.pattern;
+    EXPECT_EQ(ClassifyCheck(Example(wording)).cause, wording.cause) << wording.pattern.text;
   }
 }
 
 TEST(Wordings, EachNamesItsSource) {
   for (auto table : {EvaluationWordings(), EvaluatorDeathWordings(), AttemptWordings(), LogWordings(),
                      BuilderWordings(), CheckWordings()}) {
-    for (const Wording& wording : table) EXPECT_STRNE(wording.source, "") << wording.pattern;
+    for (const Wording& wording : table) EXPECT_STRNE(wording.source, "") << wording.pattern.text;
   }
 }
 

@@ -1,0 +1,89 @@
+#include "lib/failure/readings.h"
+
+#include <string>
+#include <utility>
+
+namespace hydrant {
+namespace {
+
+bool IsMessage(const MessageLine& line) {
+  return line.part == LinePart::kErrorHead || line.part == LinePart::kText;
+}
+
+}  // namespace
+
+void FirstMessage::Take(const MessageLine& line) {
+  if (!found_.message.empty() || !IsMessage(line) || line.text.empty()) return;
+  found_ = {Cause::kUnknown, ShortMessage(line.text), line.number};
+}
+
+void EvaluationReading::Take(const MessageLine& line) {
+  if (!death_ && line.part != LinePart::kGoodTest) {
+    WordingSearch death(EvaluatorDeathWordings());
+    // The rows name "error:" where it must stand, as in "error: out of memory".
+    if (line.part == LinePart::kErrorHead) {
+      death.Look(line, "error: " + line.plain);
+    } else {
+      death.Look(line);
+    }
+    death_ = death.found();
+  }
+  if (line.part == LinePart::kErrorHead) {
+    if (error_.found()) explained_ = error_.found();
+    error_ = WordingSearch(EvaluationWordings());
+    last_ = FirstMessage();
+    has_error_ = true;
+  }
+  if (IsMessage(line)) error_.Look(line);
+  last_.Take(line);
+}
+
+std::optional<Classified> EvaluationReading::ByWording() const {
+  if (death_) return death_;
+  return error_.found() ? error_.found() : explained_;
+}
+
+std::optional<Classified> EvaluationReading::Thrown() const {
+  if (!has_error_ || last_.found().message.empty()) return std::nullopt;
+  Classified thrown = last_.found();
+  thrown.cause = Cause::kThrow;
+  return thrown;
+}
+
+void AttemptReading::TakeError(const MessageLine& line) {
+  if (line.part == LinePart::kLog) quoted_log_.Look(line);
+  if (!IsMessage(line)) return;
+  error_.Look(line);
+  builder_.Look(line);
+}
+
+void AttemptReading::TakeLog(const MessageLine& line) {
+  if (IsMessage(line) || line.part == LinePart::kLog) log_.Look(line);
+}
+
+std::optional<Classified> AttemptReading::ByWording() const {
+  for (const WordingSearch* search : {&error_, &log_, &quoted_log_, &builder_}) {
+    if (search->found()) return search->found();
+  }
+  return std::nullopt;
+}
+
+void MixedReading::Take(const MessageLine& line) {
+  if (line.of_error) has_error_ = true;
+  if (line.of_error) with_error_.TakeError(line);
+  with_error_.TakeLog(line);
+  if (!has_error_) without_.TakeError(line);
+}
+
+std::optional<Classified> MixedReading::ByWording() const {
+  std::optional<Classified> found = with_error_.ByWording();
+  return found || has_error_ ? found : without_.ByWording();
+}
+
+void CheckReading::Take(const MessageLine& line) {
+  if (line.part != LinePart::kGoodTest) search_.Look(line);
+  last_ = line.text;
+  number_ = line.number;
+}
+
+}  // namespace hydrant
