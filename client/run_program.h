@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/base/subprocess.h"
@@ -18,11 +19,11 @@ struct Ran {
 };
 
 inline Ran RunHydrant(std::vector<std::string> arguments,
-                      std::map<std::string, std::string> environment = {}) {
+                      std::map<std::string, std::string> environment = {}, std::string_view input = {}) {
   arguments.insert(arguments.begin(), HYDRANT_BIN_DIR "/hydrant");
   environment.emplace("LANG", "C.UTF-8");
   const auto completed = Run({.argv = std::move(arguments), .env = std::move(environment), .clear_env = true},
-                             {}, absl::Minutes(1));
+                             input, absl::Minutes(1));
   if (!completed.ok()) {
     ADD_FAILURE() << completed.status();
     return {};

@@ -1,34 +1,12 @@
 #include "client/format/json.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "client/format/json_document.h"
 #include "client/format/words.h"
 
 namespace hydrant::client {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-// Bytes that are no UTF-8 become U+FFFD: a reader must never meet a document that it cannot read.
-std::string Dump(const Json& json, JsonLayout layout) {
-  return json.dump(layout == JsonLayout::kPretty ? 2 : -1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-// {"NAME":[…]}, or its elements a line each.
-std::string DumpList(const char* name, const Json& list, JsonLayout layout) {
-  if (layout == JsonLayout::kPretty) return Dump({{name, list}}, layout);
-  std::string lines;
-  for (const Json& element : list) lines += Dump(element, layout);
-  return lines;
-}
-
-template <typename Items, typename Make>
-Json List(const Items& items, Make make) {
-  Json list = Json::array();
-  for (const auto& item : items) list.push_back(make(item));
-  return list;
-}
 
 template <typename Map>
 Json Object(const Map& map) {
@@ -38,8 +16,6 @@ Json Object(const Map& map) {
   for (auto& [key, value] : sorted) object[key] = std::move(value);
   return object;
 }
-
-Json Nullable(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json EvaluationOf(const v1::Evaluation& e) {
   return {{"id", e.id()},

@@ -1,4 +1,4 @@
-// The JSON of the user's interface. The only place of the client that knows a JSON library.
+// The JSON of the user's interface. What knows a JSON library is json_document.h and the sources that include it.
 #ifndef HYDRANT_CLIENT_FORMAT_JSON_H_
 #define HYDRANT_CLIENT_FORMAT_JSON_H_
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/format/description.h"
 #include "client/format/words.h"
 
 namespace hydrant::client {
@@ -33,16 +34,6 @@ std::string GpusText(const v1::Offer& offer) {
   std::vector<std::string> texts;
   for (const auto& gpu : offer.gpus()) texts.push_back(GpuText(gpu));
   return texts.empty() ? "-" : absl::StrJoin(texts, ", ");
-}
-
-// "  name      value", lines of a description; nothing for an empty value.
-void Describe(Writer& writer, std::string_view name, const std::string& value, Style style = Style::kPlain) {
-  constexpr size_t kNameWidth = 12;
-  if (value.empty()) return;
-  writer.Text("  ")
-      .Text(name, Style::kDim)
-      .Spaces(static_cast<int>(kNameWidth - std::min(kNameWidth - 1, name.size())));
-  writer.Text(value, style).Line();
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "client/main/command_line.h"
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <sstream>
 #include <utility>
 
@@ -9,19 +8,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/commands/verbs.h"
+#include "client/main/inspect_command_line.h"
+#include "client/main/verb_tree.h"
 #include "lib/matrix/nearest_word.h"
 
 namespace hydrant::client {
 namespace {
 
-using Run = std::function<absl::StatusOr<Exit>(Session&)>;
-
 constexpr char kAbout[] =
     "hydrant: builds, tests and caches every variant of a matrix of CUDA packages on a farm.\n"
     "A matrix is a TOML file; an evaluation is one matrix at one revision; a variant is one cell, such as\n"
     "torch@cuda12.9-py313-x86_64-linux.";
-constexpr char kCommonFooter[] =
-    "Every verb also takes --server, --token-file and --output (see hydrant --help).";
 constexpr char kFooter[] =
     "The server is --server, else HYDRANT_SERVER, else `server` in ~/.config/hydrant/config.toml, else "
     "127.0.0.1:8581.\n"
@@ -36,58 +33,6 @@ constexpr char kFooter[] =
     "  hydrant trigger NAME --wait      evaluate, build, test; exit 0 when the gate passed\n"
     "  hydrant status NAME              the grid, and why what failed did\n"
     "  hydrant use                      the lines of nix.conf that make a machine use the cache";
-
-// Puts verbs into the tree of subcommands; the options of each live as long as the tree.
-class Builder {
- public:
-  explicit Builder(CLI::App& root) : root_(root) {}
-
-  CLI::App* Group(const std::string& name, const std::string& about) {
-    CLI::App* group = root_.add_subcommand(name, about);
-    group->require_subcommand(1);
-    return group;
-  }
-  // `run` gets the options that `declare` filled.
-  template <typename Options>
-  CLI::App* Verb(CLI::App* parent, const std::string& name, const std::string& about, const std::string& more,
-                 std::function<void(CLI::App&, Options&)> declare,
-                 absl::StatusOr<Exit> (*run)(const Options&, Session&)) {
-    auto options = std::make_shared<Options>();
-    CLI::App* verb =
-        Add(parent, name, about, more, [options, run](Session& session) { return run(*options, session); });
-    declare(*verb, *options);
-    return verb;
-  }
-  CLI::App* Add(CLI::App* parent, const std::string& name, const std::string& about, const std::string& more,
-                Run run) {
-    CLI::App* verb = parent->add_subcommand(name, about);
-    verb->footer(absl::StrCat(more, more.empty() ? "" : "\n\n", kCommonFooter));
-    verb->callback([this, run = std::move(run)] { chosen_ = run; });
-    return verb;
-  }
-  CLI::App& root() { return root_; }
-  Run TakeChosen() { return std::move(chosen_); }
-
- private:
-  CLI::App& root_;
-  Run chosen_;
-};
-
-// An option that takes one of a few words.
-template <typename Value>
-void AddChoice(CLI::App& app, const std::string& name, Value& target, const std::string& about,
-               std::vector<std::pair<std::string, Value>> choices) {
-  const auto take = [&target, name = name.substr(name.find("--")),
-                     choices = std::move(choices)](const std::string& word) {
-    std::string known;
-    for (const auto& [choice, value] : choices) {
-      if (choice == word) return void(target = value);
-      absl::StrAppend(&known, known.empty() ? "" : ", ", choice);
-    }
-    throw CLI::ValidationError(name, absl::StrCat("'", word, "' is none of ", known));
-  };
-  app.add_option_function<std::string>(name, take, about)->option_text("WORD");
-}
 
 void AddFiles(CLI::App& app, MatrixFileOptions& options, int most) {
   app.add_option("FILE", options.files, "The matrix file (TOML)")->required()->expected(1, most);
@@ -109,33 +54,33 @@ void AddEvaluation(CLI::App& app, int64_t& evaluation) {
           "");
 }
 
-void AddMatrixVerbs(Builder& builder) {
-  CLI::App* group = builder.Group("matrix", "Matrix files and the farm's matrices");
-  builder.Verb<MatrixFileOptions>(
+void AddMatrixVerbs(VerbTree& tree) {
+  CLI::App* group = tree.Group("matrix", "Matrix files and the farm's matrices");
+  tree.Verb<MatrixFileOptions>(
       group, "check", "Validate matrix files, offline",
       "Says the first error with its line and the nearest right key. Exit 2 on an error.",
       [](CLI::App& app, MatrixFileOptions& o) { AddFiles(app, o, 1000), AddSystem(app, o); }, MatrixCheck);
-  builder.Verb<MatrixFileOptions>(
+  tree.Verb<MatrixFileOptions>(
       group, "show", "Expand a matrix file into its grid, offline",
       "Cells that a rule or an [[exclude]] forbids are impossible, with the reason; the rest are pending.",
       [](CLI::App& app, MatrixFileOptions& o) { AddFiles(app, o, 1), AddSystem(app, o); }, MatrixShow);
-  builder.Verb<MatrixFileOptions>(
+  tree.Verb<MatrixFileOptions>(
       group, "apply", "Hand matrix files to the farm, or replace those of the same name",
       "Needs an operator's token.", [](CLI::App& app, MatrixFileOptions& o) { AddFiles(app, o, 1000); },
       MatrixApply);
-  builder.Add(group, "list", "All matrices with the state of their newest evaluation", "", MatrixList);
+  tree.Add(group, "list", "All matrices with the state of their newest evaluation", "", MatrixList);
 }
 
-void AddEvaluationVerbs(Builder& builder) {
-  CLI::App* root = &builder.root();
-  builder.Verb<PlanOptions>(
+void AddEvaluationVerbs(VerbTree& tree) {
+  CLI::App* root = &tree.root();
+  tree.Verb<PlanOptions>(
       root, "plan", "Evaluate a matrix file and say what would be built",
       "Records nothing. Needs a submitter's token.",
       [](CLI::App& app, PlanOptions& o) {
         app.add_option("FILE", o.file, "The matrix file (TOML)")->required();
       },
       Plan);
-  builder.Verb<TriggerOptions>(
+  tree.Verb<TriggerOptions>(
       root, "trigger", "Ask for an evaluation of a matrix",
       "With --wait: exit 0 if the gate passed (every required variant is cached), else 1. A restart of "
       "hydrantd meanwhile\n"
@@ -148,14 +93,14 @@ void AddEvaluationVerbs(Builder& builder) {
         app.add_flag("--wait", o.wait, "Wait until it is settled, with a progress line");
       },
       Trigger);
-  CLI::App* group = builder.Group("evaluation", "Evaluations: one matrix at one revision each");
-  builder.Verb<EvaluationListOptions>(
+  CLI::App* group = tree.Group("evaluation", "Evaluations: one matrix at one revision each");
+  tree.Verb<EvaluationListOptions>(
       group, "list", "Evaluations, newest first", "",
       [](CLI::App& app, EvaluationListOptions& o) {
         app.add_option("MATRIX", o.matrix, "Only of this matrix");
       },
       EvaluationList);
-  builder.Verb<StatusOptions>(
+  tree.Verb<StatusOptions>(
       root, "status", "The grid of a matrix: one mark a variant, then what failed and what waits, and why",
       "Without MATRIX: all matrices with their totals.",
       [](CLI::App& app, StatusOptions& o) {
@@ -163,7 +108,7 @@ void AddEvaluationVerbs(Builder& builder) {
         AddEvaluation(app, o.evaluation);
       },
       ShowStatus);
-  builder.Verb<WatchVerbOptions>(
+  tree.Verb<WatchVerbOptions>(
       root, "watch", "Follow an evaluation until it ends",
       "Exit 0 if the gate passed, else 1. --output jsonl: a line for each change.",
       [](CLI::App& app, WatchVerbOptions& o) {
@@ -175,9 +120,9 @@ void AddEvaluationVerbs(Builder& builder) {
 
 constexpr char kAddressHelp[] = "A variant ([MATRIX/]ID), a .drv path or its hash part";
 
-void AddInspectionVerbs(Builder& builder) {
-  CLI::App* root = &builder.root();
-  builder.Verb<LogOptions>(
+void AddInspectionVerbs(VerbTree& tree) {
+  CLI::App* root = &tree.root();
+  tree.Verb<LogOptions>(
       root, "log", "The log of a variant, step or attempt, also while it runs",
       "Byte for byte into a file or pipe; on a terminal without control sequences other than colours.",
       [](CLI::App& app, LogOptions& o) {
@@ -186,7 +131,7 @@ void AddInspectionVerbs(Builder& builder) {
         app.add_flag("-f,--follow", o.follow, "Stay until the attempt ended");
       },
       ShowLog);
-  builder.Verb<ExplainOptions>(
+  tree.Verb<ExplainOptions>(
       root, "explain", "Why a variant or step waits, failed or is impossible",
       "The chain to the root cause, each worker with the first rule that it fails, and the attempts made.",
       [](CLI::App& app, ExplainOptions& o) {
@@ -203,9 +148,9 @@ void AddSelection(CLI::App& app, SelectionOptions& options) {
   AddEvaluation(app, options.evaluation);
 }
 
-void AddActionVerbs(Builder& builder) {
-  CLI::App* root = &builder.root();
-  builder.Verb<SelectionOptions>(
+void AddActionVerbs(VerbTree& tree) {
+  CLI::App* root = &tree.root();
+  tree.Verb<SelectionOptions>(
       root, "retry", "Forget failures and try again",
       "Failures of steps, of checks and of the evaluator. Needs a submitter's token.\n"
       "  hydrant retry --matrix demo --cause out_of_memory",
@@ -216,33 +161,33 @@ void AddActionVerbs(Builder& builder) {
             "--failed", [] {}, "All that failed: what happens without an ADDRESS anyway");
       },
       Retry);
-  builder.Verb<SelectionOptions>(root, "cancel", "Stop what only the named variants, step or evaluation want",
+  tree.Verb<SelectionOptions>(root, "cancel", "Stop what only the named variants, step or evaluation want",
                                  "What others want too goes on. Needs a submitter's token.", AddSelection,
                                  Cancel);
 }
 
-void AddFarmVerbs(Builder& builder) {
+void AddFarmVerbs(VerbTree& tree) {
   const auto name = [](const char* noun) {
     return [noun](CLI::App& app, NameOptions& o) { app.add_option("NAME", o.name, noun)->required(); };
   };
-  CLI::App* worker = builder.Group("worker", "The farm's workers");
-  builder.Add(worker, "list", "All workers with what they offer", "", WorkerList);
-  builder.Verb<NameOptions>(worker, "show", "One worker: its offer, GPUs and what it runs", "",
+  CLI::App* worker = tree.Group("worker", "The farm's workers");
+  tree.Add(worker, "list", "All workers with what they offer", "", WorkerList);
+  tree.Verb<NameOptions>(worker, "show", "One worker: its offer, GPUs and what it runs", "",
                             name("The worker"), WorkerShow);
-  builder.Verb<NameOptions>(
+  tree.Verb<NameOptions>(
       worker, "drain", "Let a worker finish what it runs and give it nothing new",
       "Holds across restarts of both sides, until undrain. Needs an operator's token.", name("The worker"),
       [](const NameOptions& o, Session& session) { return WorkerDrain(o, true, session); });
-  builder.Verb<NameOptions>(
+  tree.Verb<NameOptions>(
       worker, "undrain", "Give a drained worker work again", "Needs an operator's token.", name("The worker"),
       [](const NameOptions& o, Session& session) { return WorkerDrain(o, false, session); });
   CLI::App* channel =
-      builder.Group("channel", "Channels: names that point to the newest evaluation that passed its gate");
-  builder.Add(channel, "list", "All channels", "", ChannelList);
-  builder.Verb<NameOptions>(channel, "show", "One channel with its whole revision", "", name("The channel"),
+      tree.Group("channel", "Channels: names that point to the newest evaluation that passed its gate");
+  tree.Add(channel, "list", "All channels", "", ChannelList);
+  tree.Verb<NameOptions>(channel, "show", "One channel with its whole revision", "", name("The channel"),
                             ChannelShow);
-  builder.Verb<UseOptions>(
-      &builder.root(), "use", "The snippet that makes a machine use this farm's cache",
+  tree.Verb<UseOptions>(
+      &tree.root(), "use", "The snippet that makes a machine use this farm's cache",
       "With a VARIANT also the lines that fetch it. --format shebang: the head of a script that runs with "
       "it.",
       [](CLI::App& app, UseOptions& o) {
@@ -303,12 +248,13 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
                          {"json", OutputForm::kJson},
                          {"jsonl", OutputForm::kJsonl},
                          {"markdown", OutputForm::kMarkdown}});
-  Builder builder(app);
-  AddMatrixVerbs(builder);
-  AddEvaluationVerbs(builder);
-  AddInspectionVerbs(builder);
-  AddActionVerbs(builder);
-  AddFarmVerbs(builder);
+  VerbTree tree(app);
+  AddMatrixVerbs(tree);
+  AddEvaluationVerbs(tree);
+  AddInspectionVerbs(tree);
+  AddActionVerbs(tree);
+  AddFarmVerbs(tree);
+  AddInspectVerbs(tree);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -318,7 +264,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     line.text = out.str();
     return line;
   }
-  line.verb = builder.TakeChosen();
+  line.verb = tree.TakeChosen();
   return line;
 }
 
