@@ -54,8 +54,9 @@ absl::StatusOr<Exit> InspectNarRestore(const InspectNarOptions& options, Session
   if (restored.ok()) return Exit::kOk;
   if (absl::IsNotFound(restored)) return restored;  // its folder
   // Somebody else's when it came between the look and the making.
-  if (!absl::IsAlreadyExists(restored)) HYDRANT_RETURN_IF_ERROR(RemoveTree(options.path));
-  return Malformed("restore " + options.path, restored);
+  const absl::Status removed = absl::IsAlreadyExists(restored) ? absl::OkStatus() : RemoveTree(options.path);
+  const std::string left = removed.ok() ? "" : absl::StrCat("; what was made is left: ", removed.message());
+  return absl::DataLossError(absl::StrCat("restore ", options.path, ": ", restored.message(), left));
 }
 
 absl::StatusOr<Exit> InspectNarList(Session& session) {

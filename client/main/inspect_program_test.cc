@@ -254,6 +254,20 @@ TEST_F(InspectNarTest, AHalfRestoredTreeIsRemoved) {
   EXPECT_FALSE(FileExists(dir / "new"));
 }
 
+TEST_F(InspectNarTest, ARestoreThatCannotBeUndoneTellsFirstWhatWentWrong) {
+  std::string deep = tree;
+  for (int i = 0; i < 60; ++i) deep += "/d";
+  ASSERT_TRUE(MakeDirectories(deep).ok());
+  Write(dir / "nar", hydrant::Run({.argv = {"nix-store", "--dump", tree}}).value().out);
+  const Completed done =
+      hydrant::Run({.argv = {"bash", "-c", "ulimit -n 32; exec \"$0\" inspect nar restore \"$1\" <\"$2\"",
+                             HYDRANT_BIN_DIR "/hydrant", dir / "new", dir / "nar"}})
+          .value();
+  EXPECT_EQ(done.status.code, 1);
+  EXPECT_THAT(done.err, StartsWith("hydrant: restore " + (dir / "new") + ": "));
+  EXPECT_THAT(done.err, HasSubstr("Too many open files; what was made is left: "));
+}
+
 TEST_F(InspectNarTest, WhatIsThereIsNeitherOverwrittenNorRemoved) {
   const Ran ran = Inspect({"nar", "restore", tree}, nar);
   EXPECT_EQ(ran.exit, 2);

@@ -120,11 +120,12 @@ class DaemonClient {
   // size differs (the connection stays usable then). No operation of the protocol does this for one path.
   absl::Status VerifyPath(std::string_view path);
   // Adds one path from its archive; its references must be valid. check_signatures false needs a trusted
-  // client. When `nar` fails its error is returned, nothing is added and the connection stays usable.
+  // client. When `nar` fails its error is returned and the connection stays usable; nothing is added, unless
+  // it failed only after the whole archive, which the daemon has checked then.
   absl::Status AddToStoreNar(const PathInfo& info, Source& nar, bool check_signatures = false,
                              bool repair = false);
   // Adds many in one go, references before referrers. When a source fails or is not info.nar_size long, an
-  // error names the path; those before it are in.
+  // error names the path; those before it are in, and it too if all its bytes had come.
   absl::Status AddMultipleToStore(const std::vector<PathArchive>& paths, bool check_signatures = false,
                                   bool repair = false);
   // Adds `content` (a file's bytes for kText and kFlat, an archive for kRecursive; kGit is InvalidArgument)

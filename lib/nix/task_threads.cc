@@ -1,11 +1,16 @@
 #include "lib/nix/task_threads.h"
 
+#include <system_error>
 #include <utility>
 
 namespace hydrant::nix {
 
 TaskThreads::TaskThreads(int threads) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
+  try {
+    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
+  } catch (const std::system_error&) {
+    // no more to be had: those that run are enough
+  }
 }
 
 TaskThreads::~TaskThreads() {
@@ -18,6 +23,7 @@ TaskThreads::~TaskThreads() {
 }
 
 void TaskThreads::Add(std::function<void()> task) {
+  if (threads_.empty()) return task();
   {
     MutexLock lock(mu_);
     tasks_.push_back(std::move(task));

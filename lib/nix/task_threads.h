@@ -13,6 +13,7 @@ namespace hydrant::nix {
 
 class TaskThreads {
  public:
+  // Fewer where the system has no more to give. Without any a task runs within Add.
   explicit TaskThreads(int threads);
   // Tasks that have not begun are dropped; waits for those that have.
   ~TaskThreads();

@@ -5,6 +5,7 @@
 #include "lib/base/test_dir.h"
 #include "lib/nix/codec_fixture.h"
 #include "lib/nix/narinfo.h"
+#include "lib/nix/task_threads.h"
 #include "lib/nix/test_store.h"
 #include "lib/nix/zstd_frames.h"
 
@@ -41,6 +42,13 @@ TEST(ZstdCompressorTest, SameBytesWhateverTheThreadsAndTheWrites) {
   EXPECT_EQ(ZstdOf(text, 2, 65537), bytes);
   EXPECT_EQ(ZstdOf(text, 7, 1001), bytes);
   EXPECT_EQ(Decode("zstd", bytes).value(), text);
+}
+
+TEST(TaskThreadsTest, WithoutAThreadATaskRunsWithinAdd) {
+  TaskThreads threads(0);
+  bool done = false;
+  threads.Add([&] { done = true; });
+  EXPECT_TRUE(done);
 }
 
 TEST(ZstdCompressorTest, FrameIsFullButForTheLastAndSaysItsSize) {
