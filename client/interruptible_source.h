@@ -10,7 +10,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "client/fd_stream.h"
+#include "lib/base/fd_stream.h"
 #include "lib/base/unique_fd.h"
 
 namespace hydrant::client {

@@ -6,13 +6,34 @@
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
-#include "client/fd_stream.h"
+#include "lib/base/fd_stream.h"
 #include "lib/base/file.h"
 #include "lib/base/status_macros.h"
 #include "lib/base/unique_fd.h"
 #include "lib/nix/store_path.h"
 
 namespace hydrant::client {
+namespace {
+
+// Everything that `source` has. OutOfRange when that is more than `limit` bytes.
+absl::StatusOr<std::string> ReadAll(Source& source, size_t limit) {
+  constexpr size_t kFirst = 64 << 10;
+  std::string text;
+  size_t used = 0;
+  while (true) {
+    // One byte more than the limit tells a text of just that size from a longer one.
+    if (used == text.size()) text.resize(std::min(std::max(2 * used, kFirst), limit + 1));
+    HYDRANT_ASSIGN_OR_RETURN(const size_t n, source.Read({text.data() + used, text.size() - used}));
+    used += n;
+    if (used > limit) return absl::OutOfRangeError(absl::StrCat("expected at most ", limit, " bytes"));
+    if (n == 0) {
+      text.resize(used);
+      return text;
+    }
+  }
+}
+
+}  // namespace
 
 std::string PathOnDisk(const std::string& root, const std::string& path) {
   const bool logical = path.starts_with(std::string(nix::kStoreDir) + "/");

@@ -7,9 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "client/commands/inspect.h"
 #include "client/commands/inspect_input.h"
-#include "client/fd_stream.h"
 #include "client/interruptible_source.h"
+#include "lib/base/fd_stream.h"
 #include "lib/base/file.h"
+#include "lib/base/sigpipe_block.h"
 #include "lib/base/status_macros.h"
 #include "lib/nix/nar.h"
 #include "lib/nix/nar_listing.h"
@@ -37,6 +38,7 @@ absl::StatusOr<Exit> InspectNarDump(const InspectNarOptions& options, Session&) 
   }
   const std::string path = PathOnDisk(options.store, options.path);
   HYDRANT_RETURN_IF_ERROR(ExpectThere(path));
+  const SigpipeBlock no_sigpipe;  // a reader that went away is an error
   FdSink out(STDOUT_FILENO, "standard output");
   HYDRANT_RETURN_IF_ERROR(WorkFailed(nix::DumpPath(path, out)));
   return Exit::kOk;

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
 #include "lib/nix/decoders.h"
 
@@ -29,8 +28,7 @@ class Brotli final : public FinishingSink {
       const BrotliDecoderResult result =
           BrotliDecoderDecompressStream(state_, &left, &next_in, &room, &next_out, nullptr);
       if (result == BROTLI_DECODER_RESULT_ERROR) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "br stream: corrupt: ", BrotliDecoderErrorString(BrotliDecoderGetErrorCode(state_))));
+        return CorruptStream("br", BrotliDecoderErrorString(BrotliDecoderGetErrorCode(state_)));
       }
       if (room < out_.size()) HYDRANT_RETURN_IF_ERROR(sink_.Write({out_.data(), out_.size() - room}));
       ended_ = result == BROTLI_DECODER_RESULT_SUCCESS;
@@ -40,7 +38,7 @@ class Brotli final : public FinishingSink {
   }
 
   absl::Status Finish() override {
-    return ended_ ? absl::OkStatus() : absl::InvalidArgumentError("br stream: it ends too early");
+    return ended_ ? absl::OkStatus() : TruncatedStream("br");
   }
 
  private:

@@ -16,20 +16,15 @@ uint64_t WholeSeconds(absl::Duration duration) {
   return static_cast<uint64_t>(absl::ToInt64Seconds(absl::Ceil(duration, absl::Seconds(1))));
 }
 
-absl::StatusOr<std::string> ReadStorePath(WireReader& in) {
+absl::StatusOr<std::string> ReadPath(WireReader& in, bool may_be_empty) {
   HYDRANT_ASSIGN_OR_RETURN(std::string path, in.ReadString());
+  if (may_be_empty && path.empty()) return path;
   if (const absl::Status fine = CheckStorePath(path); !fine.ok())
     return in.Garbled(absl::StrCat("what should be a path: ", fine.message()));
   return path;
 }
-
-absl::StatusOr<std::string> ReadOptionalStorePath(WireReader& in) {
-  HYDRANT_ASSIGN_OR_RETURN(std::string path, in.ReadString());
-  if (path.empty()) return path;
-  if (const absl::Status fine = CheckStorePath(path); !fine.ok())
-    return in.Garbled(absl::StrCat("what should be a path: ", fine.message()));
-  return path;
-}
+absl::StatusOr<std::string> ReadStorePath(WireReader& in) { return ReadPath(in, false); }
+absl::StatusOr<std::string> ReadOptionalStorePath(WireReader& in) { return ReadPath(in, true); }
 
 }  // namespace
 

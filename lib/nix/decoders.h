@@ -6,11 +6,22 @@
 #define HYDRANT_LIB_NIX_DECODERS_H_
 
 #include <memory>
+#include <string_view>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "lib/base/status_macros.h"
 #include "lib/nix/compression.h"
 
 namespace hydrant::nix {
+
+// What decoders say: "br stream: corrupt: …", "br stream: it ends too early".
+inline absl::Status CorruptStream(std::string_view codec, std::string_view why) {
+  return absl::InvalidArgumentError(absl::StrCat(AbslView(codec), " stream: corrupt: ", AbslView(why)));
+}
+inline absl::Status TruncatedStream(std::string_view codec) {
+  return absl::InvalidArgumentError(absl::StrCat(AbslView(codec), " stream: it ends too early"));
+}
 
 // Window at most 2^27 bytes, which is what it allocates for such a frame; skips skippable frames.
 absl::StatusOr<std::unique_ptr<FinishingSink>> ZstdDecoder(Sink& sink);

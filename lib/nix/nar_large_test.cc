@@ -1,5 +1,6 @@
 // Trees of 100,000 entries and of a large file: as Nix, in little memory. A program of its own, so that it
 // holds little itself.
+#include "lib/base/fd_stream.h"
 #include "lib/nix/nar_fixture.h"
 #include "lib/nix/nar_listing_json.h"
 #include "lib/nix/nar_memory_fixture.h"
@@ -7,33 +8,10 @@
 namespace hydrant::nix {
 namespace {
 
-class FileSource final : public Source {
- public:
-  explicit FileSource(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  absl::StatusOr<size_t> Read(std::span<char> buffer) override {
-    const ssize_t n = read(fd_.get(), buffer.data(), buffer.size());
-    if (n < 0) return ErrnoStatus(errno, "read");
-    return static_cast<size_t>(n);
-  }
-
- private:
-  UniqueFd fd_;
-};
-
-class FileSink final : public Sink {
- public:
-  explicit FileSink(const std::string& path)
-      : fd_(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) {}
-  absl::Status Write(std::string_view bytes) override {
-    for (ssize_t n = 0; !bytes.empty(); bytes.remove_prefix(n)) {
-      if ((n = write(fd_.get(), bytes.data(), bytes.size())) < 0) return ErrnoStatus(errno, "write");
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  UniqueFd fd_;
-};
+UniqueFd ForReading(const std::string& path) { return UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
+UniqueFd ForWriting(const std::string& path) {
+  return UniqueFd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+}
 
 std::string NixHash(const std::string& path) { return Printed({"nix-hash", "--type", "sha256", path}); }
 
@@ -63,11 +41,13 @@ TEST(NarLargeTest, HundredThousandEntries) {
   }
   const std::string hash = NixHash(tree), nar = dir / "nar";
   ExpectSmall([&] {
-    FileSink sink(nar);
+    const UniqueFd out = ForWriting(nar);
+    FdSink sink(out.get(), "the archive");
     return DumpPath(tree, sink);
   });
   ExpectSmall([&]() -> absl::Status {
-    FileSource source(nar);
+    const UniqueFd in = ForReading(nar);
+    FdSource source(in.get(), "the archive");
     NarVerifier verifier(NarQuestions{.listing = true});
     HYDRANT_RETURN_IF_ERROR(Copy(source, verifier).status());
     HYDRANT_ASSIGN_OR_RETURN(const NarFacts facts, verifier.Finish());
@@ -75,7 +55,8 @@ TEST(NarLargeTest, HundredThousandEntries) {
     return Expect(facts.listing->entries().size() == 100'001);
   });
   ExpectSmall([&] {
-    FileSource source(nar);
+    const UniqueFd in = ForReading(nar);
+    FdSource source(in.get(), "the archive");
     return RestorePath(source, dir / "again");
   });
   EXPECT_EQ(NixHash(dir / "again"), hash);
@@ -93,11 +74,13 @@ TEST(NarLargeTest, SparseFile) {
     return Expect(facts.hash.ToBase16() + "\n" == hash);
   });
   ExpectSmall([&]() -> absl::Status {
-    FileSink sink(dir / "nar");
+    const UniqueFd out = ForWriting(dir / "nar");
+    FdSink sink(out.get(), "the archive");
     return DumpPath(file, sink);
   });
   ExpectSmall([&] {
-    FileSource source(dir / "nar");
+    const UniqueFd in = ForReading(dir / "nar");
+    FdSource source(in.get(), "the archive");
     return RestorePath(source, dir / "again");
   });
   EXPECT_EQ(NixHash(dir / "again"), hash);

@@ -15,14 +15,6 @@ namespace {
 constexpr size_t kBlock = 128 << 10;
 constexpr size_t kMaxPiece = 1 << 30;  // bzip2 and zlib count in 32 bits
 
-absl::Status Corrupt(std::string_view codec, std::string_view why) {
-  return absl::InvalidArgumentError(absl::StrCat(AbslView(codec), " stream: corrupt: ", AbslView(why)));
-}
-
-absl::Status Truncated(std::string_view codec) {
-  return absl::InvalidArgumentError(absl::StrCat(AbslView(codec), " stream: it ends too early"));
-}
-
 // In words, and what a reader can do about it.
 std::string_view XzError(lzma_ret code) {
   switch (code) {
@@ -74,8 +66,8 @@ class Xz final : public FinishingSink {
       const size_t n = out_.size() - stream_.avail_out;
       if (n > 0) HYDRANT_RETURN_IF_ERROR(sink_.Write({out_.data(), n}));
       if (code == LZMA_STREAM_END) return absl::OkStatus();
-      if (code == LZMA_BUF_ERROR && action == LZMA_FINISH) return Truncated("xz");
-      if (code != LZMA_OK && code != LZMA_BUF_ERROR) return Corrupt("xz", XzError(code));
+      if (code == LZMA_BUF_ERROR && action == LZMA_FINISH) return TruncatedStream("xz");
+      if (code != LZMA_OK && code != LZMA_BUF_ERROR) return CorruptStream("xz", XzError(code));
       if (action == LZMA_RUN && stream_.avail_in == 0 && stream_.avail_out > 0) return absl::OkStatus();
     }
   }
@@ -99,7 +91,7 @@ class Bzip2 final : public FinishingSink {
     return absl::OkStatus();
   }
 
-  absl::Status Finish() override { return ended_once_ && !open_ ? absl::OkStatus() : Truncated("bzip2"); }
+  absl::Status Finish() override { return ended_once_ && !open_ ? absl::OkStatus() : TruncatedStream("bzip2"); }
 
  private:
   absl::Status WritePiece(std::string_view bytes) {
@@ -109,13 +101,13 @@ class Bzip2 final : public FinishingSink {
     while (more) {
       if (!open_) {
         if (const int code = BZ2_bzDecompressInit(&stream_, 0, 0); code != BZ_OK)
-          return Corrupt("bzip2", Bzip2Error(code));
+          return CorruptStream("bzip2", Bzip2Error(code));
         open_ = true;
       }
       stream_.next_out = out_.data();
       stream_.avail_out = static_cast<unsigned>(out_.size());
       const int code = BZ2_bzDecompress(&stream_);
-      if (code != BZ_OK && code != BZ_STREAM_END) return Corrupt("bzip2", Bzip2Error(code));
+      if (code != BZ_OK && code != BZ_STREAM_END) return CorruptStream("bzip2", Bzip2Error(code));
       const size_t n = out_.size() - stream_.avail_out;
       if (n > 0) HYDRANT_RETURN_IF_ERROR(sink_.Write({out_.data(), n}));
       if (code == BZ_STREAM_END) {
@@ -151,7 +143,7 @@ class Gzip final : public FinishingSink {
     return absl::OkStatus();
   }
 
-  absl::Status Finish() override { return ended_ ? absl::OkStatus() : Truncated("gzip"); }
+  absl::Status Finish() override { return ended_ ? absl::OkStatus() : TruncatedStream("gzip"); }
 
  private:
   absl::Status WritePiece(std::string_view bytes) {
@@ -167,7 +159,7 @@ class Gzip final : public FinishingSink {
       stream_.avail_out = static_cast<uInt>(out_.size());
       const int code = inflate(&stream_, Z_NO_FLUSH);
       if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) {
-        return Corrupt("gzip", stream_.msg != nullptr ? stream_.msg : "the decoder failed");
+        return CorruptStream("gzip", stream_.msg != nullptr ? stream_.msg : "the decoder failed");
       }
       const size_t n = out_.size() - stream_.avail_out;
       if (n > 0) HYDRANT_RETURN_IF_ERROR(sink_.Write({out_.data(), n}));

@@ -11,9 +11,9 @@ namespace {
 
 constexpr int kMaxWindowLog = 27;
 
-absl::Status Check(size_t result, std::string_view what) {
+absl::Status Check(size_t result) {
   if (ZSTD_isError(result) == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(AbslView(what), ": ", ZSTD_getErrorName(result)));
+  return absl::InvalidArgumentError(absl::StrCat("zstd stream: ", ZSTD_getErrorName(result)));
 }
 
 class Decoder final : public FinishingSink {
@@ -29,7 +29,7 @@ class Decoder final : public FinishingSink {
     while (in.pos < in.size || out_was_full) {
       ZSTD_outBuffer out{out_.data(), out_.size(), 0};
       const size_t hint = ZSTD_decompressStream(context_, &out, &in);
-      HYDRANT_RETURN_IF_ERROR(Check(hint, "zstd stream"));
+      HYDRANT_RETURN_IF_ERROR(Check(hint));
       at_frame_end_ = hint == 0;
       out_was_full = out.pos == out.size && hint != 0;
       if (out.pos > 0) HYDRANT_RETURN_IF_ERROR(sink_.Write({out_.data(), out.pos}));
@@ -38,7 +38,7 @@ class Decoder final : public FinishingSink {
   }
 
   absl::Status Finish() override {
-    return at_frame_end_ ? absl::OkStatus() : absl::InvalidArgumentError("zstd stream: it ends too early");
+    return at_frame_end_ ? absl::OkStatus() : TruncatedStream("zstd");
   }
 
  private:

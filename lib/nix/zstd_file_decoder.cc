@@ -81,7 +81,7 @@ class CountingSink final : public Sink {
 };
 
 // A frame of any size in constant memory, held to what the table tells as FrameSpace does.
-absl::Status DecodeLargeFrame(const PositionedSource& file, const ZstdFrame& frame, Sink& sink) {
+absl::Status DecodeFrameInBlocks(const PositionedSource& file, const ZstdFrame& frame, Sink& sink) {
   CountingSink counted(sink);
   ZstdFrameScanner scanner;
   HYDRANT_ASSIGN_OR_RETURN(const auto decoder, ZstdDecoder(counted));
@@ -94,7 +94,8 @@ absl::Status DecodeLargeFrame(const PositionedSource& file, const ZstdFrame& fra
     HYDRANT_RETURN_IF_ERROR(decoder->Write(block));
     if (counted.count > *frame.content_size) break;
   }
-  if (counted.count != *frame.content_size) return Bad(absl::StrCat("it holds ", counted.count, " bytes or more"));
+  if (counted.count != *frame.content_size)
+    return Bad(absl::StrCat("it holds ", counted.count, " bytes or more"));
   HYDRANT_RETURN_IF_ERROR(decoder->Finish());
   if (scanner.frames().size() != 1 || !scanner.at_frame_end()) return Bad("the bytes are not one frame");
   return absl::OkStatus();
@@ -137,7 +138,8 @@ class ParallelDecoder {
   absl::Status WriteOldest() {
     Pending oldest = std::move(pending_.front());
     pending_.pop_front();
-    if (const absl::Status status = oldest.done.get(); !status.ok()) return Annotate(status, Which(oldest.frame));
+    if (const absl::Status status = oldest.done.get(); !status.ok())
+      return Annotate(status, Which(oldest.frame));
     HYDRANT_RETURN_IF_ERROR(sink_.Write(oldest.space->content()));
     spare_ = std::move(oldest.space);
     return absl::OkStatus();
@@ -167,7 +169,7 @@ absl::Status DecodeZstdFile(const PositionedSource& file, Sink& sink, const Zstd
   const auto wanted = std::span<const ZstdFrame>(*frames).subspan(options.first_frame);
   if (options.threads <= 0 || wanted.size() < 2 || std::any_of(wanted.begin(), wanted.end(), IsLarge)) {
     for (const ZstdFrame& frame : wanted) {
-      HYDRANT_RETURN_IF_ERROR(Annotate(DecodeLargeFrame(file, frame, sink), Which(frame)));
+      HYDRANT_RETURN_IF_ERROR(Annotate(DecodeFrameInBlocks(file, frame, sink), Which(frame)));
     }
     return absl::OkStatus();
   }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "lib/base/fd_stream.h"
 #include "lib/base/file.h"
 #include "lib/base/status_macros.h"
 #include "lib/base/unique_fd.h"
@@ -18,38 +19,15 @@
 namespace hydrant::worker {
 namespace {
 
-class FileSink final : public Sink {
- public:
-  FileSink(int fd, const std::string& path) : fd_(fd), path_(path) {}
-  absl::Status Write(std::string_view bytes) override {
-    while (!bytes.empty()) {
-      const ssize_t n = write(fd_, bytes.data(), bytes.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return ErrnoStatus(errno, "write " + path_);
-      bytes.remove_prefix(static_cast<size_t>(n));
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  int fd_;
-  const std::string& path_;
-};
-
+// A source that owns its descriptor.
 class FileSource final : public Source {
  public:
-  FileSource(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
-  absl::StatusOr<size_t> Read(std::span<char> buffer) override {
-    for (;;) {
-      const ssize_t n = read(fd_.get(), buffer.data(), buffer.size());
-      if (n >= 0) return static_cast<size_t>(n);
-      if (errno != EINTR) return ErrnoStatus(errno, "read " + path_);
-    }
-  }
+  FileSource(UniqueFd fd, std::string path) : fd_(std::move(fd)), source_(fd_.get(), std::move(path)) {}
+  absl::StatusOr<size_t> Read(std::span<char> buffer) override { return source_.Read(buffer); }
 
  private:
   UniqueFd fd_;
-  std::string path_;
+  FdSource source_;
 };
 
 class Both final : public Sink {
@@ -79,7 +57,7 @@ absl::StatusOr<CompressedNar> CompressedNar::Make(StoreSession& session, const n
   UniqueFd fd(mkostemp(name.data(), O_CLOEXEC));
   if (!fd.valid()) return ErrnoStatus(errno, "make " + name);
   CompressedNar result(name);
-  FileSink file(fd.get(), result.file_);
+  FdSink file(fd.get(), result.file_);
   nix::Sha256 file_hash, nar_hash;
   Both out(file_hash, file);
   HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<nix::FinishingSink> compressor, nix::ZstdCompressor(out));

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <sys/resource.h>
 
 #include <cstdlib>
@@ -5,10 +7,10 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "lib/base/fd_stream.h"
 #include "lib/base/file.h"
 #include "lib/base/status_macros.h"
 #include "lib/nix/daemon_client.h"
-#include "tests/bench/nix/fd_stream.h"
 #include "tests/bench/nix/verbs.h"
 
 namespace hydrant::nix::bench {
@@ -83,7 +85,7 @@ absl::Status AddNar(const Arguments& arguments) {
   HYDRANT_ASSIGN_OR_RETURN(const auto client, Connect(arguments[0]));
   PathInfo info{.path = arguments[1], .nar_size = std::strtoull(arguments[3].c_str(), nullptr, 10)};
   HYDRANT_ASSIGN_OR_RETURN(info.nar_hash, Sha256Digest::Parse(arguments[2]));
-  FdSource in(STDIN_FILENO);
+  FdSource in(STDIN_FILENO, "the input");
   HYDRANT_RETURN_IF_ERROR(client->AddToStoreNar(info, in));
   PrintOwnPeak();
   return absl::OkStatus();

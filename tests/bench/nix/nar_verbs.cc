@@ -1,12 +1,14 @@
+#include <unistd.h>
+
 #include <iostream>
 #include <set>
 
 #include "absl/strings/str_split.h"
+#include "lib/base/fd_stream.h"
 #include "lib/base/file.h"
 #include "lib/base/status_macros.h"
 #include "lib/nix/nar.h"
 #include "lib/nix/nar_listing.h"
-#include "tests/bench/nix/fd_stream.h"
 #include "tests/bench/nix/verbs.h"
 
 namespace hydrant::nix::bench {
@@ -24,12 +26,12 @@ void Print(const NarFacts& facts) {
 }  // namespace
 
 absl::Status Dump(const Arguments& arguments) {
-  FdSink out(STDOUT_FILENO);
+  FdSink out(STDOUT_FILENO, "the output");
   return DumpPath(arguments[0], out);
 }
 
 absl::Status Restore(const Arguments& arguments) {
-  FdSource in(STDIN_FILENO);
+  FdSource in(STDIN_FILENO, "the input");
   return RestorePath(in, arguments[0]);
 }
 
@@ -51,7 +53,7 @@ absl::Status Scan(const Arguments& arguments) {
 absl::Status Verify(const Arguments& arguments) {
   HYDRANT_ASSIGN_OR_RETURN(std::set<std::string> hash_parts, HashParts(arguments[0]));
   NarVerifier verifier(std::move(hash_parts));
-  FdSource in(STDIN_FILENO);
+  FdSource in(STDIN_FILENO, "the input");
   HYDRANT_RETURN_IF_ERROR(Copy(in, verifier).status());
   HYDRANT_ASSIGN_OR_RETURN(const NarFacts facts, verifier.Finish());
   Print(facts);
@@ -59,7 +61,7 @@ absl::Status Verify(const Arguments& arguments) {
 }
 
 absl::Status List(const Arguments&) {
-  FdSource in(STDIN_FILENO);
+  FdSource in(STDIN_FILENO, "the input");
   HYDRANT_ASSIGN_OR_RETURN(const NarListing listing, ListNar(in));
   std::cout << listing.entries().size() << " entries\n";
   return absl::OkStatus();

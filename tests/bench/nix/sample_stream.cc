@@ -1,9 +1,11 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
+#include "lib/base/fd_stream.h"
 #include "lib/base/status_macros.h"
-#include "tests/bench/nix/fd_stream.h"
 #include "tests/bench/nix/verbs.h"
 
 namespace hydrant::nix::bench {
@@ -63,13 +65,13 @@ std::string Tokens(std::initializer_list<std::string_view> texts) {
 }  // namespace
 
 absl::Status SampleStream(const Arguments& arguments) {
-  FdSink out(STDOUT_FILENO);
+  FdSink out(STDOUT_FILENO, "the output");
   return WriteSample(out, std::strtoull(arguments[0].c_str(), nullptr, 10));
 }
 
 absl::Status SampleNar(const Arguments& arguments) {
   const uint64_t size = std::strtoull(arguments[0].c_str(), nullptr, 10);
-  FdSink out(STDOUT_FILENO);
+  FdSink out(STDOUT_FILENO, "the output");
   HYDRANT_RETURN_IF_ERROR(
       out.Write(Tokens({"nix-archive-1", "(", "type", "regular", "contents"}) + Number(size)));
   HYDRANT_RETURN_IF_ERROR(WriteSample(out, size));

@@ -1,6 +1,6 @@
 // Bytes from and to a file descriptor that somebody else owns. Knows nothing of formats.
-#ifndef HYDRANT_CLIENT_FD_STREAM_H_
-#define HYDRANT_CLIENT_FD_STREAM_H_
+#ifndef HYDRANT_LIB_BASE_FD_STREAM_H_
+#define HYDRANT_LIB_BASE_FD_STREAM_H_
 
 #include <cstddef>
 #include <span>
@@ -9,10 +9,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "lib/base/sigpipe_block.h"
 #include "lib/base/stream.h"
 
-namespace hydrant::client {
+namespace hydrant {
 
 class FdSource final : public Source {
  public:
@@ -25,7 +24,7 @@ class FdSource final : public Source {
   std::string name_;
 };
 
-// A reader that went away is an error of Write, not a signal. One thread, the one that made it.
+// On a pipe whose reader went away the writer gets SIGPIPE, unless it holds a SigpipeBlock.
 class FdSink final : public Sink {
  public:
   FdSink(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
@@ -34,12 +33,8 @@ class FdSink final : public Sink {
  private:
   int fd_;
   std::string name_;
-  SigpipeBlock no_sigpipe_;
 };
 
-// Everything that `source` has. OutOfRange when that is more than `limit` bytes.
-absl::StatusOr<std::string> ReadAll(Source& source, size_t limit);
+}  // namespace hydrant
 
-}  // namespace hydrant::client
-
-#endif  // HYDRANT_CLIENT_FD_STREAM_H_
+#endif  // HYDRANT_LIB_BASE_FD_STREAM_H_
