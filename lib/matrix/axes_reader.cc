@@ -9,6 +9,7 @@
 #include "lib/base/status_macros.h"
 #include "lib/matrix/names.h"
 #include "lib/matrix/nearest_word.h"
+#include "lib/matrix/settings.h"
 
 namespace hydrant {
 namespace {
@@ -20,18 +21,26 @@ bool IsKnownAxis(const std::string& name) {
          std::find(std::begin(kAxisOrder), std::end(kAxisOrder), name) != std::end(kAxisOrder);
 }
 
+// { changed_by = "cudaSupport", filter = ["*"] }
+void ReadDerived(const TomlNode& table, ReadErrors* errors, Matrix* matrix) {
+  TableReader reader(table, "[axes] package", {"changed_by", "filter"}, errors);
+  DerivedPackages derived;
+  const auto switches = PackageSwitches();
+  reader.Require("changed_by");
+  reader.ReadWord("changed_by", {switches.begin(), switches.end()}, &derived.changed_by);
+  reader.ReadStrings("filter", {.word_allowed = true}, &derived.filter);
+  matrix->derived = std::move(derived);
+}
+
 void ReadPackages(TableReader* reader, Matrix* matrix) {
   const TomlMember* member = reader->Find("package");
-  if (member != nullptr && member->value.kind == Kind::kTable) {
-    return reader->Fail(
-        *member,
-        "a list derived from the package set (changed_by) is not served by this version; list the packages");
-  }
+  if (member != nullptr && member->value.kind == Kind::kTable)
+    return ReadDerived(member->value, reader->errors(), matrix);
   reader->Require("package");
   reader->ReadStrings("package", {}, &matrix->packages);
-  for (const std::string& package : matrix->packages) {
-    if (const std::string fault = AttributePathFault(package); !fault.empty())
-      return reader->Fail(*member, fault);
+  for (size_t i = 0; i < matrix->packages.size(); ++i) {
+    const std::string fault = AttributePathFault(matrix->packages[i]);
+    if (!fault.empty()) return reader->FailAt(member->value.items[i].line, *member, fault);
   }
 }
 
@@ -97,17 +106,29 @@ bool IsNixSystem(const AxisValue& value) {
          (dash != text.npos && dash > 0 && dash + 1 < text.size() && text.find('/') == text.npos);
 }
 
+// What the value lacks to be one of its axis; "" when it is.
+std::string ValueFault(const std::string& axis, const AxisValue& value) {
+  const std::string text = value.Joined();
+  if (value.is_default()) return "";
+  if (axis == "system" && !IsNixSystem(value))
+    return absl::StrCat("'", text, "' is not a Nix system; expected one such as x86_64-linux");
+  const std::vector<std::string> flavours = {"redist", "runfile"};
+  if (axis != "flavour" || std::find(flavours.begin(), flavours.end(), text) != flavours.end()) return "";
+  const std::string nearest = NearestWord(text, flavours);
+  return absl::StrCat("'", text, "' is not one of redist, runfile, default",
+                      nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'"));
+}
+
 void CheckValues(TableReader* reader, const TomlMember& member, const Axis& axis) {
   if (axis.values.empty())
     return reader->Fail(member, "is an empty list; leave the axis out, or give it a value");
   std::set<AxisValue> seen;
-  for (const AxisValue& value : axis.values) {
-    if (!seen.insert(value).second)
-      return reader->Fail(member, absl::StrCat("'", value.Joined(), "' stands there twice"));
-    if (axis.name == "system" && !IsNixSystem(value)) {
-      return reader->Fail(member, absl::StrCat("'", value.Joined(),
-                                               "' is not a Nix system; expected one such as x86_64-linux"));
-    }
+  const auto& items = member.value.items;
+  for (size_t i = 0; i < axis.values.size(); ++i) {
+    const AxisValue& value = axis.values[i];
+    std::string fault = ValueFault(axis.name, value);
+    if (!seen.insert(value).second) fault = absl::StrCat("'", value.Joined(), "' stands there twice");
+    if (!fault.empty()) return reader->FailAt(i < items.size() ? items[i].line : member.line, member, fault);
   }
 }
 
@@ -130,6 +151,12 @@ void ReadMoreAxes(const TomlNode& table, ReadErrors* errors, Matrix* matrix) {
   TableReader reader(table, "[axes.more]", names, errors);
   for (const TomlMember& member : table.members) {
     if (IsKnownAxis(member.key)) return reader.Fail(member, "is an axis of its own; it stands in [axes]");
+    if (KindOfSetting(member.key) == SettingKind::kPermission) {
+      return reader.Fail(
+          member,
+          "is a permission: it changes no derivation, so it is no axis; it stands in [nixpkgs] "
+          "allow");
+    }
     if (member.key == "package" || member.key == "reason" || member.key == "more") {
       return reader.Fail(member, "cannot be the name of an axis");
     }
@@ -207,7 +234,7 @@ std::string IncludedValueFault(const std::string& axis, const std::string& value
   if (IsGlob(value) || value.starts_with('@'))
     return absl::StrCat("'", value, "' is a pattern; an include names values");
   if (axis == "package") return AttributePathFault(value);
-  if (axis == "system" && !IsNixSystem({{value}})) return absl::StrCat("'", value, "' is not a Nix system");
+  if (std::string fault = ValueFault(axis, {{value}}); !fault.empty()) return fault;
   if (axis != "capabilities" || value == "default") return "";
   for (const absl::string_view word : absl::StrSplit(value, '+')) {
     if (std::string fault = CapabilityFault(StdView(word)); !fault.empty()) return fault;
@@ -245,6 +272,11 @@ void ReadGroups(const TomlNode& table, ReadErrors* errors, Matrix* matrix) {
         return reader.Fail(member, absl::StrCat("'", glob, "': a group has no groups in it"));
     }
   }
+}
+
+void CheckDerived(const TomlNode& table, const Matrix& matrix, ReadErrors* errors) {
+  if (matrix.derived)
+    CheckGroups(matrix.derived->filter, table.line, "[axes] package filter", matrix, errors);
 }
 
 void ReadInclude(const TomlNode& table, ReadErrors* errors, Matrix* matrix) {

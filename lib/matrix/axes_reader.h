@@ -17,6 +17,7 @@ void ReadAxes(const TomlNode& table, ReadErrors* errors, Matrix* matrix);
 void ReadGroups(const TomlNode& table, ReadErrors* errors, Matrix* matrix);
 
 // After the axes and groups: they must name declared ones.
+void CheckDerived(const TomlNode& axes, const Matrix& matrix, ReadErrors* errors);
 void ReadInclude(const TomlNode& table, ReadErrors* errors, Matrix* matrix);
 void ReadExclude(const TomlNode& table, ReadErrors* errors, Matrix* matrix);
 

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "lib/base/status_macros.h"
 #include "lib/matrix/cell_grid.h"
+#include "lib/matrix/package_rules.h"
 #include "lib/matrix/rules.h"
 #include "lib/matrix/variant_id.h"
 
@@ -45,6 +48,23 @@ void MarkExcluded(const Selection& exclude, Variant* variant) {
   variant->message = exclude.reason.empty() ? "excluded by an [[exclude]] of the matrix" : exclude.reason;
 }
 
+// Why no package can be in the slice; kNone when some can.
+struct Refusal {
+  Cause cause = Cause::kNone;
+  std::string message;
+};
+
+Refusal RefusalOf(const AxisPoint& point) {
+  if (auto refusal = CapabilityRefusal(point)) return {Cause::kCapability, *std::move(refusal)};
+  if (auto refusal = LibraryRefusal(point)) return {Cause::kRule, *std::move(refusal)};
+  return {};
+}
+
+struct Name {
+  std::string text;
+  bool has_rule = false;  // some rule is about the package
+};
+
 // The cells of a matrix as they are added: each slice once, each variant once.
 class Expander {
  public:
@@ -66,8 +86,8 @@ class Expander {
   const std::string system_;
   Expansion result_;
   std::unordered_map<std::string, size_t> slice_by_key_;
-  std::vector<std::optional<std::string>> refusals_;    // of each slice
-  std::unordered_map<std::string, std::string> names_;  // package -> NAME
+  std::vector<Refusal> refusals_;                // of each slice
+  std::unordered_map<std::string, Name> names_;  // of each package
   // The cells that an include may meet again. Filled only when there are includes.
   std::unordered_map<std::string, size_t> variant_by_id_;
 };
@@ -105,7 +125,7 @@ void Expander::NamePackages() {
     if (const auto chosen = include.axes.find("package"); chosen != include.axes.end()) add(chosen->second);
   }
   const std::vector<std::string> names = VariantNames(packages);
-  for (size_t i = 0; i < packages.size(); ++i) names_[packages[i]] = names[i];
+  for (size_t i = 0; i < packages.size(); ++i) names_[packages[i]] = {names[i], HasPackageRule(packages[i])};
 }
 
 absl::StatusOr<size_t> Expander::SliceOf(AxisPoint point, bool must_be_new) {
@@ -118,7 +138,7 @@ absl::StatusOr<size_t> Expander::SliceOf(AxisPoint point, bool must_be_new) {
         absl::StrCat("matrix ", matrix_.name, ": two cells have the id …@", key));
   }
   if (is_new) {
-    refusals_.push_back(CapabilityRefusal(point));
+    refusals_.push_back(RefusalOf(point));
     result_.slices.push_back({std::move(point), std::move(key)});
   }
   return found->second;
@@ -138,11 +158,16 @@ absl::StatusOr<std::vector<size_t>> Expander::SlicesOf(const std::vector<Axis>& 
 }
 
 void Expander::AddVariant(const std::string& package, size_t slice) {
-  const std::string& name = names_[package];
-  Variant variant{absl::StrCat(name, "@", result_.slices[slice].key), name, package, slice};
-  if (const auto& refusal = refusals_[slice]) {
-    variant.cause = Cause::kCapability;
-    variant.message = *refusal;
+  const Name& name = names_[package];
+  Variant variant{absl::StrCat(name.text, "@", result_.slices[slice].key), name.text, package, slice};
+  if (const Refusal& refusal = refusals_[slice]; refusal.cause != Cause::kNone) {
+    variant.cause = refusal.cause;
+    variant.message = refusal.message;
+  } else if (name.has_rule) {
+    if (auto message = PackageRefusal(package, result_.slices[slice].axes)) {
+      variant.cause = Cause::kRule;
+      variant.message = *std::move(message);
+    }
   }
   result_.variants.push_back(std::move(variant));
 }
@@ -186,7 +211,7 @@ absl::Status Expander::AddIncluded(const Selection& include) {
 bool Expander::ExcludesPackage(const Selection& exclude, const std::string& package) const {
   const auto globs = exclude.axes.find("package");
   if (globs == exclude.axes.end()) return true;
-  const Variant probe{.id = "", .name = names_.at(package), .package = package};
+  const Variant probe{.id = "", .name = names_.at(package).text, .package = package};
   return std::any_of(globs->second.begin(), globs->second.end(),
                      [&](const std::string& glob) { return MatchesVariant(matrix_, glob, probe); });
 }
@@ -194,7 +219,30 @@ bool Expander::ExcludesPackage(const Selection& exclude, const std::string& pack
 }  // namespace
 
 absl::StatusOr<Expansion> ExpandMatrix(const Matrix& matrix, std::string_view system) {
+  if (matrix.derived) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "matrix ", matrix.name, ": its package list is derived (what ", matrix.derived->changed_by,
+        " changes, filter ", absl::StrJoin(matrix.derived->filter, " "),
+        "), so it needs an evaluation: the file alone does not tell the variants"));
+  }
   return Expander(matrix, system).Run();
+}
+
+absl::StatusOr<Expansion> ExpandDerivedMatrix(const Matrix& matrix, std::string_view system,
+                                              std::span<const std::string> packages) {
+  if (!matrix.derived) return ExpandMatrix(matrix, system);
+  Matrix listed = matrix;
+  listed.derived.reset();
+  std::unordered_set<std::string_view> seen;
+  for (const std::string& package : packages) {
+    const Variant probe{.id = package, .name = VariantNames({package}).front(), .package = package};
+    const auto& filter = matrix.derived->filter;
+    const bool kept = std::any_of(filter.begin(), filter.end(), [&](const std::string& glob) {
+      return MatchesVariant(matrix, glob, probe);
+    });
+    if (kept && seen.insert(package).second) listed.packages.push_back(package);
+  }
+  return ExpandMatrix(listed, system);
 }
 
 }  // namespace hydrant

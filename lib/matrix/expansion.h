@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,8 +43,13 @@ struct Expansion {
 
 // `system` stands in for an axis `system` that is not declared or is "default". An include outranks an
 // exclude of its cell, an exclude a rule. InvalidArgument: too many cells (told before any is made), or two
-// cells of one id.
+// cells of one id. FailedPrecondition: the package list is derived, so it needs an evaluation.
 absl::StatusOr<Expansion> ExpandMatrix(const Matrix& matrix, std::string_view system);
+
+// The same for a matrix whose package list is derived: `packages` is what the evaluation found, of which the
+// filter keeps what it matches, each once, in order.
+absl::StatusOr<Expansion> ExpandDerivedMatrix(const Matrix& matrix, std::string_view system,
+                                              std::span<const std::string> packages);
 
 // The slice as recipes and JSON see it: {"cuda":"12.9","capabilities":["8.9"],"forward_compat":true,…}; keys
 // sorted.
@@ -53,8 +59,8 @@ std::string SliceJson(const Slice& slice);
 bool MatchesVariant(const Matrix& matrix, std::string_view glob, const Variant& variant);
 bool GlobMatches(std::string_view glob, std::string_view text);
 
-// Globs of [gate], [[check]] and [[limits.for]] that no variant matches, as "[gate] required 'torhc@*'":
-// surely typing errors.
+// Globs of [gate], [[check]], [[limits.for]] and [[exclude]] that match nothing, as "[gate] required
+// 'torhc@*' (the nearest is 'torch')": surely typing errors. None of a matrix whose list is derived.
 std::vector<std::string> GlobsWithoutVariants(const Matrix& matrix, const Expansion& expansion);
 
 // Limits of a package: [[limits.for]] whose glob matches last wins, else [limits].

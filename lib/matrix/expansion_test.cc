@@ -174,6 +174,63 @@ TEST(ExpandMatrix, AFullMillionIsAllowed) {
   EXPECT_EQ(ExpandMatrix(matrix, kSystem)->variants.size(), kMaxCells);
 }
 
+Matrix Derived() {
+  Matrix matrix = Small();
+  matrix.packages.clear();
+  matrix.derived = DerivedPackages{"cudaSupport", {"python3Packages.*", "@core"}};
+  matrix.groups["core"] = {"magma"};
+  return matrix;
+}
+
+TEST(ExpandMatrix, ADerivedListNeedsAnEvaluation) {
+  const absl::Status status = ExpandMatrix(Derived(), kSystem).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_EQ(status.message(),
+            "matrix small: its package list is derived (what cudaSupport changes, filter python3Packages.* "
+            "@core), so it needs an evaluation: the file alone does not tell the variants");
+}
+
+TEST(ExpandDerivedMatrix, KeepsWhatTheFilterMatchesOnceAndInOrder) {
+  const std::vector<std::string> found = {"zlib", "magma", "python3Packages.torch", "magma", "opencv"};
+  const auto expansion = ExpandDerivedMatrix(Derived(), kSystem, found);
+  EXPECT_THAT(Ids(*expansion), ElementsAre("magma@cuda12.6-x86_64-linux", "magma@cuda12.9-x86_64-linux",
+                                           "torch@cuda12.6-x86_64-linux", "torch@cuda12.9-x86_64-linux"));
+}
+
+TEST(ExpandDerivedMatrix, IsHeldToTheCapToo) {
+  std::vector<std::string> found;
+  for (int i = 0; i < 100'001; ++i) found.push_back("python3Packages.p" + std::to_string(i));
+  Matrix matrix = Derived();
+  matrix.axes[0] = AxisOf("cuda", {"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"});
+  EXPECT_THAT(std::string(ExpandDerivedMatrix(matrix, kSystem, found).status().message()),
+              HasSubstr("has 1000010 cells (100001 packages x 10 cuda"));
+}
+
+TEST(ExpandDerivedMatrix, IsTheListOfTheFileWhereThatHasOne) {
+  EXPECT_EQ(Ids(*ExpandDerivedMatrix(Small(), kSystem, {})), Ids(*ExpandMatrix(Small(), kSystem)));
+}
+
+TEST(ExpandMatrix, ARuleRefusesItsPackageOnlyAndNamesItsSource) {
+  Matrix matrix = Small();
+  matrix.packages = {"python3Packages.jax-cuda13-plugin", "magma"};
+  matrix.axes[0] = AxisOf("cuda", {"12.9", "13.0"});
+  const auto expansion = ExpandMatrix(matrix, kSystem);
+  const Variant& refused = Find(*expansion, "jax-cuda13-plugin@cuda12.9-x86_64-linux");
+  EXPECT_EQ(refused.cause, Cause::kRule);
+  EXPECT_THAT(refused.message, HasSubstr("needs CUDA 13, not 12.9 (nixpkgs"));
+  EXPECT_EQ(Find(*expansion, "jax-cuda13-plugin@cuda13.0-x86_64-linux").cause, Cause::kNone);
+  EXPECT_EQ(Find(*expansion, "magma@cuda12.9-x86_64-linux").cause, Cause::kNone);
+}
+
+TEST(ExpandMatrix, ALibraryVersionAsAnAxisIsHeldAgainstTheCapabilities) {
+  Matrix matrix = Small();
+  matrix.packages = {"magma"};
+  matrix.axes = {AxisOf("cuda", {"12.9"}), AxisOf("capabilities", {"6.1", "7.5"}), AxisOf("cudnn", {"9.13"})};
+  const auto expansion = ExpandMatrix(matrix, kSystem);
+  EXPECT_EQ(Find(*expansion, "magma@cuda12.9-cap6.1-cudnn=9.13-x86_64-linux").cause, Cause::kRule);
+  EXPECT_EQ(Find(*expansion, "magma@cuda12.9-cap7.5-cudnn=9.13-x86_64-linux").cause, Cause::kNone);
+}
+
 TEST(SliceJson, GivesListsBooleansAndEscapedText) {
   Slice slice;
   slice.axes = {{"capabilities", {{"8.9"}}},
@@ -208,8 +265,12 @@ TEST(GlobsWithoutVariants, NamesTypingErrors) {
   Matrix matrix = Small();
   matrix.gate.required = {"torch@*", "torhc@*"};
   matrix.checks.push_back({.name = "c", .variants = "magma2"});
+  matrix.exclude.push_back({{{"cuda", {"12.7", "12.9"}}, {"package", {"mgama", "@core"}}}, "r"});
+  matrix.groups["core"] = {"tor*"};
   EXPECT_THAT(GlobsWithoutVariants(matrix, *ExpandMatrix(matrix, kSystem)),
-              ElementsAre("[gate] required 'torhc@*'", "[[check]] for 'magma2'"));
+              ElementsAre("[[exclude]] cuda '12.7'", "[[exclude]] package 'mgama' (the nearest is 'magma')",
+                          "[gate] required 'torhc@*' (the nearest is 'torch')",
+                          "[[check]] for 'magma2' (the nearest is 'magma')"));
 }
 
 }  // namespace

@@ -85,13 +85,21 @@ struct LimitsFor {
   Limits limits;        // [limits] with this entry's keys over it
 };
 
+// package = { changed_by = "cudaSupport", filter = ["*"] }: every attribute whose derivation changes when the
+// switch is on. Which those are, only an evaluation of the package set can tell.
+struct DerivedPackages {
+  std::string changed_by;                   // one of PackageSwitches()
+  std::vector<std::string> filter = {"*"};  // globs over NAME or the attribute path, or @group
+};
+
 struct Matrix {
   std::string name, reason;
   SourceSpec source;
   std::optional<absl::Duration> every;  // [schedule]
   NixpkgsSpec nixpkgs;
-  std::vector<std::string> packages;  // attribute paths, as declared
-  std::vector<Axis> axes;             // declared ones in id order, system last when declared
+  std::vector<std::string> packages;       // attribute paths, as declared; empty when `derived`
+  std::optional<DerivedPackages> derived;  // [axes] package as a table
+  std::vector<Axis> axes;                  // declared ones in id order, system last when declared
   std::map<std::string, std::vector<std::string>> groups;
   std::vector<Selection> include, exclude;
   GateSpec gate;

@@ -9,7 +9,9 @@
 #include "lib/base/status_macros.h"
 #include "lib/matrix/axes_reader.h"
 #include "lib/matrix/names.h"
+#include "lib/matrix/nearest_word.h"
 #include "lib/matrix/policy_reader.h"
+#include "lib/matrix/settings.h"
 #include "lib/matrix/table_reader.h"
 #include "lib/matrix/toml_reader.h"
 
@@ -49,6 +51,8 @@ class MatrixReader {
   void ReadNixpkgs(const TomlNode& table);
   void ReadRecipe(TableReader* reader);
   void ReadConfig(TableReader* reader);
+  // [nixpkgs] config must not say what an axis says.
+  void CheckConfig(const TomlNode& table);
   // The text of a file that the matrix names.
   std::string FileText(TableReader* reader, const TomlMember& member, const std::string& path);
 
@@ -68,6 +72,8 @@ absl::StatusOr<Matrix> MatrixReader::Read(const TomlNode& document) {
   if (const TomlNode* table = top.ReadTable("nixpkgs")) ReadNixpkgs(*table);
   if (const TomlNode* table = top.ReadTable("axes")) ReadAxes(*table, &errors_, &matrix_);
   if (const TomlNode* table = top.ReadTable("groups")) ReadGroups(*table, &errors_, &matrix_);
+  if (const TomlNode* table = top.ReadTable("axes")) CheckDerived(*table, matrix_, &errors_);
+  if (const TomlNode* table = top.ReadTable("nixpkgs")) CheckConfig(*table);
   for (const TomlNode* table : top.ReadTables("include")) ReadInclude(*table, &errors_, &matrix_);
   for (const TomlNode* table : top.ReadTables("exclude")) ReadExclude(*table, &errors_, &matrix_);
   if (const TomlNode* table = top.ReadTable("gate")) ReadGate(*table, &errors_, &matrix_);
@@ -119,7 +125,10 @@ void MatrixReader::ReadNixpkgs(const TomlNode& table) {
   reader.ReadStrings("allow", {.may_be_empty = true}, &nixpkgs.allow);
   for (const std::string& gate : nixpkgs.allow) {
     if (gate == "unfree" || gate == "broken" || gate == "insecure") continue;
-    reader.Fail(*reader.Find("allow"), absl::StrCat("'", gate, "' is not one of unfree, broken, insecure"));
+    const std::string nearest = NearestWord(gate, std::vector<std::string>{"unfree", "broken", "insecure"});
+    reader.Fail(*reader.Find("allow"),
+                absl::StrCat("'", gate, "' is not one of unfree, broken, insecure",
+                             nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'")));
   }
   std::vector<std::string> overlays;
   reader.ReadStrings("overlays", {.may_be_empty = true}, &overlays);
@@ -137,8 +146,11 @@ void MatrixReader::ReadRecipe(TableReader* reader) {
   if (IsRecipeFile(nixpkgs.recipe)) {
     nixpkgs.recipe_text = FileText(reader, *member, nixpkgs.recipe);
   } else {
-    reader->Fail(*member, absl::StrCat("'", nixpkgs.recipe, "' is neither one of ",
-                                       absl::StrJoin(known, ", "), " nor a file whose name ends in .nix"));
+    const std::string nearest = NearestWord(nixpkgs.recipe, known);
+    reader->Fail(*member,
+                 absl::StrCat("'", nixpkgs.recipe, "' is neither one of ", absl::StrJoin(known, ", "),
+                              " nor a file whose name ends in .nix",
+                              nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'")));
   }
 }
 
@@ -148,6 +160,21 @@ void MatrixReader::ReadConfig(TableReader* reader) {
   const auto json = TomlJson(*config);
   if (!json.ok()) return reader->Fail(*reader->Find("config"), StdView(json.status().message()));
   matrix_.nixpkgs.config_json = *json;
+}
+
+void MatrixReader::CheckConfig(const TomlNode& table) {
+  TableReader reader(table, "[nixpkgs]", {"recipe", "allow", "config", "overlays", "ifd"}, &errors_);
+  const TomlNode* config = reader.ReadTable("config");
+  if (config == nullptr) return;
+  for (const TomlMember& member : config->members) {
+    const std::string_view axis = AxisOfSetting(member.key);
+    const auto same = [&](const Axis& each) { return each.name == axis; };
+    const std::string where = absl::StrCat("[nixpkgs] config.", member.key, ": ");
+    if (std::any_of(matrix_.axes.begin(), matrix_.axes.end(), same))
+      errors_.Add(member.line, absl::StrCat(where, "the axis ", AbslView(axis), " says it for each slice"));
+    if (matrix_.derived && matrix_.derived->changed_by == member.key)
+      errors_.Add(member.line, absl::StrCat(where, "[axes] package = { changed_by } turns it off and on"));
+  }
 }
 
 std::string MatrixReader::FileText(TableReader* reader, const TomlMember& member, const std::string& path) {
@@ -175,6 +202,20 @@ std::vector<std::pair<std::string, int>> NamedFiles(const TomlNode& document) {
   return files;
 }
 
+// The .nix file of the same folder whose name is nearest; "" when none is near.
+std::string NearestFile(const std::filesystem::path& missing) {
+  constexpr size_t kMostFiles = 1000;
+  std::vector<std::string> names;
+  std::error_code error;
+  const std::filesystem::path folder = missing.has_parent_path() ? missing.parent_path() : ".";
+  for (std::filesystem::directory_iterator at(folder, error), end;
+       !error && at != end && names.size() < kMostFiles; at.increment(error)) {
+    if (at->path().extension() == ".nix") names.push_back(at->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return NearestWord(missing.filename().string(), names);
+}
+
 }  // namespace
 
 absl::StatusOr<Matrix> ReadMatrix(const MatrixText& text, std::string_view file, std::string_view directory) {
@@ -189,8 +230,14 @@ absl::StatusOr<MatrixText> LoadMatrixFile(const std::string& path) {
   const std::string directory = std::filesystem::path(path).parent_path();
   for (const auto& [name, line] : NamedFiles(document)) {
     auto contents = ReadFile((std::filesystem::path(directory) / name).string());
-    if (!contents.ok())
-      return Annotate(contents.status(), StdView(absl::StrCat(path, ":", line, ": [nixpkgs]")));
+    if (!contents.ok()) {
+      const absl::Status status =
+          Annotate(contents.status(), StdView(absl::StrCat(path, ":", line, ": [nixpkgs]")));
+      const std::string nearest = NearestFile(std::filesystem::path(directory) / name);
+      if (nearest.empty()) return status;
+      return absl::Status(status.code(),
+                          absl::StrCat(status.message(), "; the nearest file there is '", nearest, "'"));
+    }
     text.files[name] = *std::move(contents);
   }
   return text;

@@ -160,6 +160,27 @@ reason = "magma has no CUDA 13 yet"
   EXPECT_EQ(causes[Cause::kCapability], 6 + 4);
 }
 
+TEST(ReadMatrix, ReadsADerivedPackageList) {
+  const Matrix matrix = Good("derived.toml");
+  ASSERT_TRUE(matrix.derived.has_value());
+  EXPECT_EQ(matrix.derived->changed_by, "cudaSupport");
+  EXPECT_THAT(matrix.derived->filter, ElementsAre("python3Packages.*", "@solvers"));
+  EXPECT_TRUE(matrix.packages.empty());
+}
+
+TEST(ReadMatrix, AFilterIsEverythingUnlessSaid) {
+  const auto matrix = ReadMatrix(
+      {"name = \"x\"\nsource.path = \"/t\"\naxes.package = { changed_by = \"cudaSupport\" }\n", {}}, "m.toml",
+      "/");
+  EXPECT_THAT(matrix->derived->filter, ElementsAre("*"));
+}
+
+TEST(LoadMatrixFile, TellsTheNearestFileWhenOneIsMissing) {
+  const auto text = LoadMatrixFile((kGolden / "bad/recipe-misspelt.toml").string());
+  EXPECT_TRUE(absl::IsNotFound(text.status()));
+  EXPECT_THAT(std::string(text.status().message()), HasSubstr("the nearest file there is 'recipe.nix'"));
+}
+
 TEST(ReadMatrix, AFileThatDidNotComeWithTheTextIsMissed) {
   const auto matrix = ReadMatrix(
       {"name = \"x\"\n[source]\npath = \".\"\n[nixpkgs]\nrecipe = \"r.nix\"\n[axes]\npackage = [\"a\"]\n",

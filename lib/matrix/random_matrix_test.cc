@@ -4,6 +4,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -49,6 +50,14 @@ size_t AddAxis(Dice* dice, const std::string& name, const std::string& prefix, L
   return count;
 }
 
+// Some of the words, at least one.
+size_t AddWords(Dice* dice, const std::string& name, Lines words, Lines* lines) {
+  dice->Shuffle(&words);
+  words.resize(1 + dice->Below(words.size()));
+  lines->push_back(name + " = " + List(words));
+  return words.size();
+}
+
 // The naive count: cells is the product; the exclude hits one value of cuda for one package, the include adds
 // one new cuda for one package.
 RandomMatrix MakeMatrix(unsigned seed) {
@@ -62,7 +71,14 @@ RandomMatrix MakeMatrix(unsigned seed) {
   };
   add("python", "python31", &result.axes);
   add("capabilities", "8.", &result.axes);
-  add("flavour", "f", &result.axes);
+  const auto choose = [&](const char* name, const Lines& words, Lines* lines) {
+    if (dice.Below(2) == 0) others *= AddWords(&dice, name, words, lines);
+  };
+  choose("flavour", {"\"redist\"", "\"runfile\"", "\"default\""}, &result.axes);
+  choose("forward_compat", {"true", "false", "\"default\""}, &result.axes);
+  choose("mpi", {"false", "\"mpich\"", "\"openmpi\""}, &result.axes);
+  choose("system", {"\"x86_64-linux\"", "\"aarch64-linux\""}, &result.axes);
+  choose("accelerator", {"\"cuda\"", "\"cpu\"", "\"tpu\""}, &result.more);
   add("blas", "b-", &result.axes);
   add("alpha", "a b", &result.more);
   add("omega", "o/", &result.more);
@@ -125,6 +141,20 @@ TEST_P(RandomMatrices, KeepTheirIdsInOrderWhenKeysAreWrittenInAnother) {
   Dice dice(GetParam() + 1);
   for (Lines* lines : {&random.axes, &random.more, &random.exclude, &random.include}) dice.Shuffle(lines);
   EXPECT_EQ(Ids(Expand(random)), before) << Toml(random);
+}
+
+TEST_P(RandomMatrices, WithADerivedListExpandAsWithTheListWritten) {
+  const RandomMatrix random = MakeMatrix(GetParam());
+  auto matrix = ReadMatrix({Toml(random), {}}, "m.toml", "/");
+  ASSERT_TRUE(matrix.ok()) << matrix.status();
+  const std::vector<std::string> listed = std::exchange(matrix->packages, {});
+  matrix->derived = DerivedPackages{"cudaSupport", {"p?", "python3Packages.p?"}};
+  std::vector<std::string> found = {"zlib", "python3Packages.other"};
+  found.insert(found.begin() + 1, listed.begin(), listed.end());
+  found.insert(found.end(), listed.begin(), listed.end());
+  const auto expansion = ExpandDerivedMatrix(*matrix, "x86_64-linux", found);
+  ASSERT_TRUE(expansion.ok()) << expansion.status();
+  EXPECT_EQ(Ids(*expansion), Ids(Expand(random)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomMatrices, testing::Range(0u, 60u));

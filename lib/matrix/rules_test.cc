@@ -53,9 +53,11 @@ TEST(CapabilityRule, AllowsExactlyWhatEachCudaSupports) {
 
 TEST(CapabilityRule, NamesWhatTheCudaSupportsAndTheCudaThatIsNeeded) {
   EXPECT_THAT(Refusal("12.6", {"12.0"}),
-              Optional(std::string("CUDA 12.6 supports 5.0 … 9.0a; 12.0 needs CUDA 12.8 or newer")));
+              Optional(std::string("CUDA 12.6 supports 5.0 … 9.0a; 12.0 needs CUDA 12.8 or newer "
+                                   "(nixpkgs _cuda/db/bootstrap/cuda.nix)")));
   EXPECT_THAT(Refusal("13.0", {"6.1"}),
-              Optional(std::string("CUDA 13.0 supports 7.5 … 12.1f; 6.1 needs CUDA 12.9 or older")));
+              Optional(std::string("CUDA 13.0 supports 7.5 … 12.1f; 6.1 needs CUDA 12.9 or older "
+                                   "(nixpkgs _cuda/db/bootstrap/cuda.nix)")));
   EXPECT_THAT(Refusal("12.6", {"9.1"}), Optional(HasSubstr("9.1 is not a capability of any CUDA")));
   EXPECT_THAT(Refusal("12.6", {"10.0"}), Optional(HasSubstr("10.0 needs CUDA 12.8")))
       << "12.7 was never released";
@@ -98,19 +100,18 @@ TEST(CapabilityRule, IsSilentWhereItKnowsNothing) {
   EXPECT_EQ(CapabilityRefusal({{"cuda", {{"12.6"}}}}), std::nullopt);
 }
 
-TEST(CudaVersion, IsTwoNumbers) {
-  EXPECT_EQ(ParseCudaVersion("12.9"), (CudaVersion{12, 9}));
-  EXPECT_LT(*ParseCudaVersion("12.9"), *ParseCudaVersion("12.10"));
-  for (const char* text : {"", ".", "12", "12.", ".9", "12.9.1", "12.9a", "-1.2", "99999999999.1"}) {
-    EXPECT_EQ(ParseCudaVersion(text), std::nullopt) << text;
+TEST(CapabilityRule, WhatHoldsForEveryCudaNeedsNone) {
+  for (const char* cuda : {"default", "14.1"}) {
+    EXPECT_THAT(Refusal(cuda, {"8.7"}), Optional(HasSubstr("needs system aarch64-linux"))) << cuda;
+    EXPECT_THAT(Refusal(cuda, {"10.0", "12.0f"}), Optional(HasSubstr("family 12.0f"))) << cuda;
   }
 }
 
-TEST(CapabilityData, NamesASourceInEachRowAndTurnsNoRangeRound) {
-  for (const Capability& capability : Capabilities()) {
-    EXPECT_FALSE(capability.source.empty()) << capability.name;
-    EXPECT_LE(capability.first, capability.last.value_or(capability.first)) << capability.name;
-  }
+TEST(CapabilityRule, EveryRefusalNamesItsSource) {
+  EXPECT_THAT(Refusal("12.6", {"8.7"}),
+              Optional(HasSubstr("(nixpkgs cudaPackages.backendStdenv, assertions)")));
+  EXPECT_THAT(Refusal("12.9", {"10.0", "12.0f"}), Optional(HasSubstr("(NixOS/nixpkgs#522144)")));
+  EXPECT_THAT(Refusal("12.9", {"9.0a"}, "x86_64-linux", "true"), Optional(HasSubstr("(PTX ISA")));
 }
 
 }  // namespace

@@ -60,13 +60,18 @@ void TableReader::Require(std::string_view key) {
 }
 
 void TableReader::Fail(const TomlMember& member, std::string_view message) {
-  errors_->Add(member.line, absl::StrCat(where_, " ", member.key, ": ", AbslView(message)));
+  FailAt(member.line, member, message);
+}
+
+void TableReader::FailAt(int line, const TomlMember& member, std::string_view message) {
+  errors_->Add(line, absl::StrCat(where_, " ", member.key, ": ", AbslView(message)));
 }
 
 void TableReader::FailType(const TomlMember& member, std::string_view expected, const TomlNode& found) {
   const bool word = expected.starts_with("a string") || expected.starts_with("a list");
-  Fail(member, absl::StrCat("expected ", AbslView(expected), ", found ", AbslView(KindName(found.kind)),
-                            word ? QuoteHint(found) : ""));
+  FailAt(found.line, member,
+         absl::StrCat("expected ", AbslView(expected), ", found ", AbslView(KindName(found.kind)),
+                      word ? QuoteHint(found) : ""));
 }
 
 const TomlMember* TableReader::FindKind(std::string_view key, Kind kind, std::string_view expected) {
@@ -140,9 +145,9 @@ void TableReader::ReadStrings(std::string_view key, ListShape shape, std::vector
   std::unordered_set<std::string_view> seen;
   for (const TomlNode& item : lone.empty() ? member->value.items : lone) {
     if (item.kind != Kind::kString) return FailType(*member, "a list of strings", item);
-    if (item.text.empty()) return Fail(*member, "holds an empty string");
+    if (item.text.empty()) return FailAt(item.line, *member, "holds an empty string");
     if (!seen.insert(item.text).second)
-      return Fail(*member, absl::StrCat("'", item.text, "' stands there twice"));
+      return FailAt(item.line, *member, absl::StrCat("'", item.text, "' stands there twice"));
     words.push_back(item.text);
   }
   if (words.empty() && !shape.may_be_empty) return Fail(*member, "is an empty list");

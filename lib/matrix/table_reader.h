@@ -61,6 +61,8 @@ class TableReader {
 
   // "FILE:LINE: [where] key: message"
   void Fail(const TomlMember& member, std::string_view message);
+  // The same at a line of its own: that of one item of a long list.
+  void FailAt(int line, const TomlMember& member, std::string_view message);
   void FailType(const TomlMember& member, std::string_view expected, const TomlNode& found);
 
   const std::string& where() const { return where_; }

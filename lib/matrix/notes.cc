@@ -1,0 +1,164 @@
+#include "lib/matrix/notes.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "lib/base/status_macros.h"
+#include "lib/matrix/capabilities.h"
+#include "lib/matrix/nearest_word.h"
+#include "lib/matrix/package_rules.h"
+
+namespace hydrant {
+namespace {
+
+using Axes = std::map<std::string, AxisValue>;
+
+// The lists of nixpkgs' platforms that people build CUDA packages on.
+const std::vector<std::string> KnownSystems() {
+  return {"x86_64-linux",  "aarch64-linux",     "x86_64-darwin", "aarch64-darwin",
+          "riscv64-linux", "powerpc64le-linux", "i686-linux",    "armv7l-linux"};
+}
+
+std::string TextOf(const Axes& axes, const char* axis) {
+  const auto value = axes.find(axis);
+  return value == axes.end() || value->second.is_default() ? "" : value->second.Joined();
+}
+
+std::string NearestText(const std::string& word, const std::vector<std::string>& known) {
+  const std::string nearest = NearestWord(word, known);
+  return nearest.empty() || nearest == word ? "" : absl::StrCat("; the nearest is ", nearest);
+}
+
+std::string UnknownCuda(const std::string& cuda) {
+  const auto version = ParseCudaVersion(cuda);
+  if (cuda.empty() || (version && IsKnownCuda(*version))) return "";
+  std::vector<std::string> known;
+  for (const CudaVersion& each : CudaVersions()) known.push_back(each.Text());
+  return absl::StrCat("CUDA ", cuda, " is not a release that the rules know (", known.front(), " … ",
+                      known.back(), "), so none of them judges it", NearestText(cuda, known));
+}
+
+std::string UnknownSystem(const std::string& system) {
+  const std::vector<std::string> known = KnownSystems();
+  if (std::find(known.begin(), known.end(), system) != known.end()) return "";
+  const std::string nearest = NearestText(system, known);
+  return nearest.empty() ? ""
+                         : absl::StrCat("system ", system, " is not one that is often built for", nearest);
+}
+
+// A Python set of nixpkgs is called python312 or pypy310.
+std::string UnknownPython(const std::string& python) {
+  if (python.empty() || python.starts_with("py")) return "";
+  std::string digits = python;
+  std::erase(digits, '.');
+  const bool number = digits.find_first_not_of("0123456789") == digits.npos;
+  return absl::StrCat("python ", python, " is no set of nixpkgs; those are called as python312",
+                      number ? "; the nearest is python" + digits : "");
+}
+
+std::string DefaultList(const Axes& axes) {
+  const auto declared = axes.find("capabilities");
+  const auto cuda = ParseCudaVersion(TextOf(axes, "cuda"));
+  if (!cuda || declared == axes.end() || declared->second.is_default()) return "";
+  const std::vector<std::string_view> defaults = DefaultCapabilities(*cuda);
+  const std::vector<std::string>& words = declared->second.words;
+  const auto is_default = [&](std::string_view word) {
+    return std::find(defaults.begin(), defaults.end(), word) != defaults.end();
+  };
+  if (defaults.empty() || !std::all_of(words.begin(), words.end(), is_default)) return "";
+  if (std::equal(words.begin(), words.end(), defaults.begin(), defaults.end())) {
+    return absl::StrCat("capabilities ", absl::StrJoin(words, " "), " are the default list of CUDA ",
+                        cuda->Text(), ": [\"default\"] is what caches hold");
+  }
+  std::string list;
+  for (const std::string_view name : defaults)
+    absl::StrAppend(&list, list.empty() ? "" : " ", AbslView(name));
+  return absl::StrCat(words.size() == 1 ? "capability " : "capabilities ", absl::StrJoin(words, " "),
+                      words.size() == 1 ? " is" : " are", " already in the default list of ", cuda->Text(),
+                      " (", list, "): a build of its own is smaller, and in no other cache");
+}
+
+std::string SpecificWithoutFlag(const Axes& axes) {
+  const auto declared = axes.find("capabilities");
+  if (declared == axes.end() || axes.contains("forward_compat")) return "";
+  for (const std::string& word : declared->second.words) {
+    if (!word.ends_with('a')) continue;
+    return absl::StrCat("capability ", word,
+                        " is for one architecture and never forward compatible, and nixpkgs asks for forward "
+                        "compatibility unless told not to: declare forward_compat = false");
+  }
+  return "";
+}
+
+std::string RemovedSet(const Matrix& matrix, const std::string& cuda) {
+  const auto version = ParseCudaVersion(cuda);
+  if (matrix.nixpkgs.recipe != "2025" || !version || *version >= CudaVersion{12, 6}) return "";
+  return absl::StrCat("CUDA ", cuda,
+                      " was removed from nixpkgs on 2025-08-08 with all before 12.6 (NixOS/nixpkgs#434827): "
+                      "only earlier trees have it");
+}
+
+// Notes in the order in which they came, each once.
+class Notes {
+ public:
+  void Add(std::string note) {
+    if (note.empty() || !seen_.insert(note).second) return;
+    if (notes_.size() < kMaxNotes) notes_.push_back(std::move(note));
+  }
+  std::vector<std::string> Take() {
+    if (seen_.size() > notes_.size())
+      notes_.back() = absl::StrCat("and ", seen_.size() - notes_.size() + 1, " notes more");
+    return std::move(notes_);
+  }
+
+ private:
+  std::set<std::string> seen_;
+  std::vector<std::string> notes_;
+};
+
+// The slices that differ in what notes are about: one of each.
+std::vector<const Axes*> DistinctSlices(const Expansion& expansion) {
+  std::set<std::string> seen;
+  std::vector<const Axes*> distinct;
+  for (const Slice& slice : expansion.slices) {
+    std::string key;
+    for (const char* axis : {"cuda", "python", "capabilities", "forward_compat", "system"}) {
+      absl::StrAppend(&key, TextOf(slice.axes, axis), "\n");
+    }
+    if (seen.insert(std::move(key)).second) distinct.push_back(&slice.axes);
+  }
+  return distinct;
+}
+
+}  // namespace
+
+std::vector<std::string> NotesOf(const Matrix& matrix, const Expansion& expansion) {
+  Notes notes;
+  std::set<std::string> cudas, pythons, systems;
+  for (const Axes* axes : DistinctSlices(expansion)) {
+    const std::string cuda = TextOf(*axes, "cuda"), python = TextOf(*axes, "python");
+    if (cudas.insert(cuda).second) {
+      notes.Add(UnknownCuda(cuda));
+      notes.Add(RemovedSet(matrix, cuda));
+    }
+    if (pythons.insert(python).second) notes.Add(UnknownPython(python));
+    const std::string system = TextOf(*axes, "system");
+    if (systems.insert(system).second) notes.Add(UnknownSystem(system));
+    notes.Add(DefaultList(*axes));
+    notes.Add(SpecificWithoutFlag(*axes));
+  }
+  std::unordered_map<std::string_view, bool> ruled;
+  for (const Variant& variant : expansion.variants) {
+    const auto [known, is_new] = ruled.try_emplace(variant.package, false);
+    if (is_new) known->second = HasPackageRule(variant.package);
+    if (!known->second || variant.cause != Cause::kNone) continue;
+    if (auto advice = PackageAdvice(variant.package, expansion.slices[variant.slice].axes))
+      notes.Add(*advice + ": not in every tree, so it is left to the evaluation");
+  }
+  return notes.Take();
+}
+
+}  // namespace hydrant
