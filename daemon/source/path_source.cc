@@ -4,28 +4,18 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <vector>
-
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "lib/base/file.h"
 #include "lib/base/status_macros.h"
-#include "lib/failure/classify.h"
 
 namespace hydrant {
 namespace {
 
-// Every tree has the same name, so that its path tells of its contents alone.
-constexpr char kName[] = "source";
-
-absl::Status CheckRootName(const std::string& root) {
-  if (!root.empty() && root.find('/') == std::string::npos && root != "." && root != "..")
-    return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("root '", root, "' is no plain file name"));
-}
+constexpr size_t kMaxKnown = 256;
+// A change that is younger may be followed by one that has the same time: far above a kernel's tick, and what
+// file systems with coarse times (ext3, FAT) round to.
+constexpr absl::Duration kSettled = absl::Seconds(3);
 
 // Where links lead to, since Nix would keep a link as a link.
 absl::StatusOr<std::string> RealFolder(const std::string& path) {
@@ -38,61 +28,44 @@ absl::StatusOr<std::string> RealFolder(const std::string& path) {
   return real;
 }
 
-absl::Status CommandError(const std::string& command, const std::string& err) {
-  const std::string message = absl::StrCat(command, ": ", ClassifyEvaluation(err).message);
-  if (absl::StrContains(err, "Permission denied")) return absl::PermissionDeniedError(message);
-  if (absl::StrContains(err, "has an unsupported type")) return absl::InvalidArgumentError(message);
-  if (absl::StrContains(err, "No space left")) return absl::ResourceExhaustedError(message);
-  return absl::InternalError(message);
-}
-
 }  // namespace
 
-absl::StatusOr<std::string> PathSource::Nix(std::vector<std::string> argv) const {
-  const std::string command = absl::StrCat(argv[0], " ", argv[1]);
-  auto done = Run({.argv = std::move(argv), .env = CommandEnvironment(settings_), .clear_env = true});
-  if (absl::IsNotFound(done.status())) {
-    return absl::FailedPreconditionError(
-        "Nix is not installed: there is no nix in PATH (deploy/install-deps installs it)");
-  }
-  if (!done.ok()) return done.status();
-  if (!done->status.ok()) return CommandError(command, done->err);
-  return std::string(absl::StripTrailingAsciiWhitespace(done->out));
-}
-
-absl::StatusOr<Tree> PathSource::AddAndKeep(const std::string& path, const std::string& folder) const {
-  HYDRANT_ASSIGN_OR_RETURN(const std::string stored,
-                           Nix({"nix", "store", "add-path", "--name", kName, path}));
-  const std::string link = absl::StrCat(folder, "/", stored.substr(stored.rfind('/') + 1));
-  if (symlink(stored.c_str(), link.c_str()) != 0 && errno != EEXIST)
-    return ErrnoStatus(errno, "make " + link);
-  HYDRANT_ASSIGN_OR_RETURN(const std::string hash, Nix({"nix-store", "--query", "--hash", stored}));
-  return Tree{settings_.store_root + stored, std::string(absl::StripPrefix(hash, "sha256:"))};
-}
-
-absl::StatusOr<Tree> PathSource::Snapshot(const SourceSpec& spec, const std::string& root) {
-  if (!spec.git.empty()) {
-    return absl::UnimplementedError(absl::StrCat("[source] git = \"", spec.git,
-                                                 "\": git sources are not served by this version; use path"));
-  }
+absl::StatusOr<Tree> PathSource::Snapshot(const SourceSpec& spec, const SourcePoint& point,
+                                          const std::string& root) {
+  if (!spec.git.empty())
+    return absl::UnimplementedError(absl::StrCat("git source ", spec.git, ": this source serves paths only"));
   HYDRANT_RETURN_IF_ERROR(CheckRootName(root));
+  if (!point.branch.empty() || !point.revision.empty()) {
+    const std::string& asked = point.revision.empty() ? point.branch : point.revision;
+    return absl::InvalidArgumentError(absl::StrCat("source path ", spec.path,
+                                                   ": a path has no branches and no revisions, so '", asked,
+                                                   "' cannot be had; [source] git has them"));
+  }
   HYDRANT_ASSIGN_OR_RETURN(const std::string path, RealFolder(spec.path));
-  const std::string folder = RootFolder(root);
-  HYDRANT_RETURN_IF_ERROR(MakeDirectories(folder));
-  absl::StatusOr<Tree> tree = AddAndKeep(path, folder);
-  // Between its adding and its root a garbage collection may have taken it: the root keeps it the second
-  // time.
-  if (absl::IsInternal(tree.status())) tree = AddAndKeep(path, folder);
-  return tree;
+  const absl::Time now = clock_.Now();
+  HYDRANT_ASSIGN_OR_RETURN(TreeStamp stamp, StampOf(path));
+  if (const std::optional<std::string> stored = StoredAs(path, stamp)) {
+    absl::StatusOr<StoredTree> kept = store_.Keep(*stored, root);
+    if (kept.ok()) return Tree{.path = std::move(kept->path), .revision = std::move(kept->hash)};
+  }
+  HYDRANT_ASSIGN_OR_RETURN(StoredTree tree, store_.Add(path, root));
+  const absl::StatusOr<TreeStamp> after = StampOf(path);
+  if (after.ok() && *after == stamp && stamp.newest_change + kSettled < now)
+    Remember(path, {.stamp = std::move(stamp), .store_path = tree.store_path});
+  return Tree{.path = std::move(tree.path), .revision = std::move(tree.hash)};
 }
 
-void PathSource::Release(const std::string& root) {
-  if (CheckRootName(root).ok()) RemoveTree(RootFolder(root)).IgnoreError();
+std::optional<std::string> PathSource::StoredAs(const std::string& folder, const TreeStamp& stamp) const {
+  MutexLock lock(mu_);
+  const auto known = known_.find(folder);
+  if (known == known_.end() || !(known->second.stamp == stamp)) return std::nullopt;
+  return known->second.store_path;
 }
 
-// A real directory: Nix follows no link from its roots to a folder elsewhere.
-std::string PathSource::RootFolder(const std::string& root) const {
-  return absl::StrCat(settings_.store_root, "/nix/var/nix/gcroots/hydrant-sources/", root);
+void PathSource::Remember(const std::string& folder, Known known) {
+  MutexLock lock(mu_);
+  if (known_.size() >= kMaxKnown) known_.clear();
+  known_[folder] = std::move(known);
 }
 
 }  // namespace hydrant
