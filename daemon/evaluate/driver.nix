@@ -6,17 +6,21 @@
 #
 # Input: {
 #   "nixpkgs": "/absolute/tree",
-#   "recipe": "auto" | "2022" | "/absolute/recipe.nix",     the user's own when it starts with a slash
+#   "recipe": "auto" | "2020" | "2022" | "2025" | "/absolute/recipe.nix",     the user's own when it starts with a slash
 #   "slice": {"cuda": "12.9", "python": "python312", "system": "x86_64-linux", …},
 #   "config": {…}, "overlays": ["/absolute/overlay.nix"], "allow": ["unfree"],   for built-in recipes; may be absent
-#   "names": [{"id": "jax@…", "path": ["python3Packages", "jax"], "env": true}, …]
+#   "names": [{"id": "jax@…", "path": ["python3Packages", "jax"], "env": true, "python": "python313"}, …]
 # }
+# `python` is a name's own Python set, for slices that differ in nothing else and so share one import; absent: the slice's.
 # `path` is the declared name split at its dots: an attribute whose own name has dots is found as well. `env` asks for the
 # Python environment that holds just this package.
 #
-# Lines (nix puts "trace: " before each), in this order for each name, in the order of the names:
+# Lines (nix puts "trace: " before each). With a built-in recipe, first of all:
+#   @S {"recipe", "why"}         which one it is, and what in the tree made `auto` choose it
+# then, in this order for each name, in the order of the names:
 #   @B ID                        begins
-#   @R {"id", "drvPath", "name", "system", "outputs": {"out": "/nix/store/…"}, "features": […]}      a derivation
+#   @R {"id", "drvPath", "name", "system", "outputs": {"out": "/nix/store/…"}, "features": […], "foundAs"}   a derivation;
+#                                foundAs, where not null: the path at which it stands in this tree (attribute_names.nix)
 #   @M {"id", "attribute", "message", "available": […]}  no such attribute; `available`: names that resemble it
 #   @N {"id", "type", "message"}                         not a derivation
 #   @T ID                        an error that tryEval caught: throw, assertion, any refusal of nixpkgs. `text` tells its words
@@ -25,13 +29,17 @@
 # and a process that dies of it does so before any @B.
 # and after @R:
 #   @E {"id", "drvPath", "outputs"}  or  @F {"id", "message"}    the environment asked for; @F: there is none, and why
-#   @A {"id", "meta": {…}}           what else is known: broken, licences, timeout, maxSilent, …; only the fields that evaluate
+#   @A {"id", "meta": {…}}           what else is known, only the fields that evaluate: licences [{"name", "free"}], broken, unfree,
+#                                    insecure, unsupported, timeout, maxSilent, position, description; of its passthru
+#                                    cudaSupport, rocmSupport, cudaVersion, cudaCapabilities, pythonVersion; unfreeThrough
+#                                    {"package", "licence", "inputs"}, the nearest unfree one among its inputs
 # The last line is @Z. Each name has exactly one of @R @M @N @T, but for the one at which the process dies of an error that
 # cannot be caught: that is the last @B without any (its outcome is the error on standard error), or, after @R, the
 # environment (no @E yet) or the meta (no @A yet) of a name that is good. Names after it have to be asked again.
 #
 # `text` forces one name and nothing else, uncaught, so that nix itself words the error. `textOf` is the same as a function
-# of the id, for many in one `nix repl`: one import serves them all.
+# of the id, for many in one `nix repl`: one import serves them all. There `tell` prints the lines of one name from its @B
+# on, and `ready` forces the package set, uncaught.
 {
   input,
   id ? null,
@@ -40,8 +48,13 @@
 let
   request = builtins.fromJSON (builtins.readFile input);
   builtIn = builtins.substring 0 1 request.recipe != "/";
-  recipe = if builtIn then ./recipes + "/${request.recipe}.nix" else /. + request.recipe;
   tree = /. + request.nixpkgs;
+  chosen =
+    if request.recipe == "auto" then
+      import ./recipes/auto.nix { nixpkgs = tree; }
+    else
+      { inherit (request) recipe; why = "asked for by name"; };
+  recipe = if builtIn then ./recipes + "/${chosen.recipe}.nix" else /. + request.recipe;
 
   packages = import recipe (
     {
@@ -61,20 +74,28 @@ let
   );
 
   # In a built-in recipe python3Packages is the slice's Python set.
-  python = request.slice.python or "default";
   pathOf =
-    { path, ... }:
+    {
+      path,
+      python ? request.slice.python or "default",
+      ...
+    }:
     if builtIn && python != "default" && builtins.head path == "python3Packages" then
       [ "${python}Packages" ] ++ builtins.tail path
     else
       path;
 
-  # {found = value; parent = set;} or {missing = name; parent = set or null;}. At each step the whole rest is tried first.
-  resolve =
-    set: path:
+  # {found = value; parent = set; as = path or null;} or {missing = name; parent = set or null;}. At each step the whole rest is
+  # tried first, and what is missing under its name is looked for under the others of the era.
+  resolve = path: resolveIn [ ] false packages path;
+  resolveIn =
+    before: renamed: set: path:
     let
       whole = builtins.concatStringsSep "." path;
       first = builtins.head path;
+      rest = builtins.tail path;
+      other = otherName set first;
+      foundAs = name: if renamed then builtins.concatStringsSep "." (before ++ [ name ]) else null;
     in
     if !builtins.isAttrs set then
       {
@@ -86,15 +107,72 @@ let
       {
         found = set.${whole};
         parent = set;
+        as = foundAs whole;
       }
-    else if builtins.length path > 1 && set ? ${first} then
-      resolve set.${first} (builtins.tail path)
+    else if rest != [ ] && set ? ${first} then
+      resolveIn (before ++ [ first ]) renamed set.${first} rest
+    else if other != null && rest == [ ] then
+      {
+        found = other.value;
+        parent = set;
+        as = builtins.concatStringsSep "." (before ++ [ other.name ]);
+      }
+    else if other != null then
+      resolveIn (before ++ [ other.name ]) true other.value rest
     else
       {
         missing = first;
         parent = set;
         message = "attribute '${first}' missing";
       };
+
+  names = if builtIn then (import ./attribute_names.nix).${chosen.recipe} or { } else { };
+  cudaMajor =
+    if (request.slice.cuda or "default") != "default" then
+      request.slice.cuda
+    else
+      packages.cudaPackages.cudaMajorVersion or packages.cudaPackages.cudaVersion or "";
+
+  # The first candidate for a missing attribute that is there: {name, value}, else null.
+  otherName =
+    set: missing:
+    let
+      split = path: builtins.filter builtins.isString (builtins.split "\\." path);
+      within = value: path: if path == [ ] then { inherit value; } else if value ? ${builtins.head path} then within value.${builtins.head path} (builtins.tail path) else null;
+      named =
+        path:
+        let
+          name = builtins.replaceStrings [ "{cuda}" ] [ (builtins.head (split cudaMajor)) ] path;
+          there = within set (split name);
+        in
+        if there == null then [ ] else [ { inherit name; inherit (there) value; } ];
+      overridden =
+        { of, override }:
+        if set ? ${of} && builtins.isAttrs set.${of} && takes set.${of} override then
+          [
+            {
+              name = "${of}.override ${builtins.toJSON override}";
+              value = set.${of}.override override;
+            }
+          ]
+        else
+          [ ];
+      candidates = builtins.concatMap (candidate: if builtins.isString candidate then named candidate else overridden candidate) (
+        names.${missing} or [ ]
+      );
+    in
+    if candidates == [ ] then null else builtins.head candidates;
+
+  # Whether a package can be overridden so. What does not tell its arguments is asked by its passthru.
+  takes =
+    package: arguments:
+    package ? override
+    && (
+      if builtins.isAttrs package.override && package.override ? __functionArgs then
+        builtins.intersectAttrs package.override.__functionArgs arguments == arguments
+      else
+        builtins.all (argument: package ? ${argument}) (builtins.attrNames arguments)
+    );
 
   kind = value: (if builtins.isAttrs value then "a " else if builtins.isInt value then "an " else "a ") + builtins.typeOf value;
   discard = builtins.unsafeDiscardStringContext;
@@ -111,8 +189,8 @@ let
     );
   withOut = drv: if drv ? out then drv else drv // { out = drv; };
 
-  derivationFields = id: drv: {
-    inherit id;
+  derivationFields = id: foundAs: drv: {
+    inherit id foundAs;
     drvPath = discard drv.drvPath;
     name = drv.name or "";
     system = drv.system or "";
@@ -137,7 +215,10 @@ let
       one =
         licence:
         if builtins.isString licence then
-          { name = licence; }
+          {
+            name = licence;
+            free = licence != "unfree";
+          }
         else
           {
             name = licence.shortName or licence.spdxId or licence.fullName or "unknown";
@@ -156,13 +237,67 @@ let
         broken = attempt (of [ "bool" ] (meta.broken or null));
         unfree = attempt (of [ "bool" ] (meta.unfree or null));
         insecure = attempt (of [ "bool" ] (meta.insecure or null));
+        unsupported = attempt (of [ "bool" ] (meta.unsupported or null));
         timeout = attempt (of [ "int" ] (meta.timeout or null));
         maxSilent = attempt (of [ "int" ] (meta.maxSilent or null));
         position = attempt (of [ "string" ] (meta.position or null));
         description = attempt (of [ "string" ] (meta.description or null));
+        cudaSupport = attempt (of [ "bool" ] (drv.cudaSupport or drv.passthru.cudaSupport or null));
+        rocmSupport = attempt (of [ "bool" ] (drv.rocmSupport or drv.passthru.rocmSupport or null));
+        cudaVersion = attempt (
+          of [ "string" ] (sets.cudaMajorMinorVersion or sets.cudaVersion or drv.cudaVersion or (majorMinor drv.cudatoolkit.version or null))
+        );
+        cudaCapabilities = attempt (
+          texts (drv.cudaCapabilities or sets.flags.cudaCapabilities or sets.cudaFlags.cudaCapabilities or null)
+        );
+        pythonVersion = attempt (of [ "string" ] (drv.pythonModule.pythonVersion or null));
+        unfreeThrough = attempt (nearestUnfree drv);
       };
+      sets = drv.cudaPackages or drv.passthru.cudaPackages or { };
+      majorMinor = version: if builtins.isString version then builtins.head (builtins.match "([0-9]+\\.[0-9]+).*|.*" version) else null;
+      texts = value: if builtins.isList value && builtins.all builtins.isString value then value else null;
     in
     removeAttrs fields (builtins.filter (field: fields.${field} == null) (builtins.attrNames fields));
+
+  # The nearest unfree one among the inputs of a derivation, level by level, and through which inputs it comes: {package, licence,
+  # inputs = [name …]}, or null. Bounded: what lies farther than `unfreeDepth` or beyond `unfreeCount` is not looked at.
+  unfreeDepth = 6;
+  unfreeCount = 300;
+  nearestUnfree = drv: search (unfreeDepth - 1) { } (inputsOf [ ] drv);
+  search =
+    depth: seen: level:
+    let
+      all = builtins.listToAttrs (map (input: { name = input.path; value = input; }) level);
+      new = builtins.attrValues (removeAttrs all (builtins.attrNames seen));
+      hit = builtins.filter (input: unfreeOf input.drv != [ ]) new;
+      count = builtins.length (builtins.attrNames seen) + builtins.length new;
+    in
+    if hit != [ ] then
+      {
+        package = (builtins.head hit).drv.name;
+        licence = builtins.head (unfreeOf (builtins.head hit).drv);
+        inputs = (builtins.head hit).through;
+      }
+    else if new == [ ] || depth == 0 || count > unfreeCount then
+      null
+    else
+      search (depth - 1) (seen // all) (builtins.concatMap (input: inputsOf (input.through ++ [ input.drv.name ]) input.drv) new);
+  inputsOf =
+    through: drv:
+    builtins.concatMap (
+      drv:
+      if builtins.isAttrs drv && drv.type or null == "derivation" then
+        [ { path = discard drv.outPath; inherit drv through; } ]
+      else
+        [ ]
+    ) (builtins.concatMap (field: listOf (drv.drvAttrs.${field} or [ ])) [ "buildInputs" "propagatedBuildInputs" "nativeBuildInputs" "propagatedNativeBuildInputs" ]);
+  listOf = value: if builtins.isList value then value else [ ];
+  unfreeOf =
+    drv:
+    let
+      unfree = attempt (map (licence: licence.name) (builtins.filter (licence: !licence.free) (licences (drv.meta or { }))));
+    in
+    if unfree == null then [ ] else unfree;
 
   environment =
     parent: drv:
@@ -209,13 +344,13 @@ let
   outcome =
     name: next:
     let
-      resolved = resolve packages (pathOf name);
+      resolved = resolve (pathOf name);
       looked = builtins.tryEval (builtins.seq (resolved ? found) resolved);
       value = builtins.tryEval (builtins.seq resolved.found resolved.found);
       isDerivation = builtins.isAttrs value.value && value.value.type or null == "derivation";
       derived = builtins.tryEval (
         let
-          fields = derivationFields name.id value.value;
+          fields = derivationFields name.id (resolved.as or null) value.value;
         in
         builtins.deepSeq fields fields
       );
@@ -246,25 +381,31 @@ let
 
   # One name after the other, in constant stack: foldl' forces each step before the next.
   told =
-    if imported.success then
-      builtins.foldl' (
-        done: name: builtins.seq done (say "@B ${name.id}" (outcome name null))
-      ) null request.names
-    else
-      say "@X" null;
+    let
+      each =
+        if imported.success then
+          builtins.foldl' (
+            done: name: builtins.seq done (say "@B ${name.id}" (outcome name null))
+          ) null request.names
+        else
+          say "@X" null;
+      choice = builtins.tryEval (builtins.deepSeq chosen chosen);
+    in
+    if builtIn && choice.success then sayJson "S" { inherit (choice.value) recipe why; } each else each;
 
-  textOf =
+  named =
     id:
     let
       asked = builtins.filter (name: name.id == id) request.names;
     in
-    if asked == [ ] then
-      throw "no name with the id ${id}"
-    else
-      discard (resolve packages (pathOf (builtins.head asked))).found.drvPath;
+    if asked == [ ] then throw "no name with the id ${id}" else builtins.head asked;
+
+  textOf = id: discard (resolve (pathOf (named id))).found.drvPath;
 in
 {
   run = builtins.seq told (say "@Z" null);
   text = textOf id;
   inherit textOf;
+  tell = id: builtins.seq (say "@B ${id}" (outcome (named id) null)) "told";
+  ready = builtins.seq packages "ready";
 }

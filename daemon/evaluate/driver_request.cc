@@ -13,6 +13,7 @@ std::string DriverInput(const DriverRequest& request, std::span<const DriverName
   for (const DriverName& name : names) {
     const std::vector<std::string> path = absl::StrSplit(name.package, '.');
     asked.push_back({{"id", name.id}, {"path", path}, {"env", name.environment}});
+    if (!name.python.empty()) asked.back()["python"] = name.python;
   }
   const json input = {{"nixpkgs", request.tree},
                       {"recipe", request.recipe},

@@ -1,4 +1,4 @@
-// One slice's names as driver.nix takes them. Knows nothing of how they are evaluated.
+// One import's names as driver.nix takes them. Knows nothing of how they are evaluated.
 #ifndef HYDRANT_DAEMON_EVALUATE_DRIVER_REQUEST_H_
 #define HYDRANT_DAEMON_EVALUATE_DRIVER_REQUEST_H_
 
@@ -14,6 +14,7 @@ struct DriverName {
   std::string id;
   std::string package;       // attribute path as declared
   bool environment = false;  // a Python environment with it is wanted
+  std::string python;        // its Python set where the slice names none
 };
 
 struct DriverRequest {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "daemon/evaluate/driver_facts.h"
 #include "lib/nix/store_path.h"
 
 namespace hydrant {
@@ -47,6 +48,8 @@ NameReport DerivationReport(const json& fields, std::string_view rest) {
   NameReport report{.kind = NameReport::Kind::kDerivation,
                     .derivation = TextOf(fields, "drvPath"),
                     .outputs = OutputsOf(fields)};
+  report.facts.found_as = TextOf(fields, "foundAs");
+  if (!report.facts.found_as.empty()) report.message = "found as " + report.facts.found_as;
   return IsDerivationPath(report.derivation) && !report.outputs.empty() ? report : Garbled(rest);
 }
 
@@ -79,6 +82,8 @@ bool DriverTranscript::Take(std::string_view line) {
 
 bool DriverTranscript::TakeMark(char mark, std::string_view rest) {
   switch (mark) {
+    case 'S':
+      return state_ == State::kBetween && reports_.empty() && !nothing_begins_ && Slice(rest);
     case 'B':
       return Begin(rest);
     case 'R':
@@ -101,6 +106,14 @@ bool DriverTranscript::TakeMark(char mark, std::string_view rest) {
     default:
       return false;
   }
+}
+
+bool DriverTranscript::Slice(std::string_view rest) {
+  const json fields = json::parse(rest, nullptr, false);
+  if (!recipe_.empty() || !fields.is_object() || TextOf(fields, "recipe").empty()) return false;
+  recipe_ = TextOf(fields, "recipe");
+  recipe_why_ = TextOf(fields, "why");
+  return true;
 }
 
 bool DriverTranscript::Begin(std::string_view id) {
@@ -137,9 +150,11 @@ bool DriverTranscript::Detail(char mark, std::string_view rest) {
   if (!fields.is_object() || TextOf(fields, "id") != ids_[reports_.size() - 1]) return false;
   NameReport& report = reports_.back();
   if (mark == 'A') {
+    if (const auto meta = fields.find("meta"); meta != fields.end()) ReadFacts(*meta, &report.facts);
     state_ = State::kBetween;
   } else if (mark == 'F') {
-    report.message = "no Python environment: " + TextOf(fields, "message");
+    if (!report.message.empty()) report.message += "; ";
+    report.message += "no Python environment: " + TextOf(fields, "message");
   } else {
     const std::map<std::string, std::string> outputs = OutputsOf(fields);
     const auto out = outputs.find("out");

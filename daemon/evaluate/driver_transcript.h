@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/evaluate/variant_facts.h"
+
 namespace hydrant {
 
 struct NameReport {
@@ -18,6 +20,7 @@ struct NameReport {
   std::string derivation;
   std::map<std::string, std::string> outputs;
   std::string environment, environment_output;
+  VariantFacts facts;
 };
 
 class DriverTranscript {
@@ -37,6 +40,9 @@ class DriverTranscript {
   bool in_details() const { return state_ == State::kDetails; }
   // The set of packages itself is an error that was caught: no name begins.
   bool nothing_begins() const { return nothing_begins_; }
+  // The built-in recipe that made the slice and why it was chosen; empty with one of the user's own.
+  const std::string& recipe() const { return recipe_; }
+  const std::string& recipe_why() const { return recipe_why_; }
   bool complete() const { return state_ == State::kEnd; }
   // Standard error since the driver's last line, without traces, its last 64 KiB at most.
   const std::string& words() const { return words_; }
@@ -44,6 +50,7 @@ class DriverTranscript {
  private:
   enum class State { kBetween, kName, kDetails, kEnd };
   bool TakeMark(char mark, std::string_view rest);
+  bool Slice(std::string_view rest);
   bool Begin(std::string_view id);
   bool Report(char mark, std::string_view rest);
   bool Detail(char mark, std::string_view rest);
@@ -51,6 +58,7 @@ class DriverTranscript {
   const std::vector<std::string> ids_;
   State state_ = State::kBetween;
   bool nothing_begins_ = false;
+  std::string recipe_, recipe_why_;
   std::vector<NameReport> reports_;
   std::string words_;
 };

@@ -74,6 +74,53 @@ TEST_F(DriverTranscriptTest, WithoutAnEnvironmentTheReasonStays) {
   EXPECT_EQ(transcript_.reports()[0].message, "no Python environment: no interpreter");
 }
 
+TEST_F(DriverTranscriptTest, TheSlicesRecipeComesFirstAndOnce) {
+  Take({R"(trace: @S {"recipe":"2022","why":"it has pkgs/top-level/cuda-packages.nix"})"});
+  EXPECT_FALSE(transcript_.Take(R"(trace: @S {"recipe":"2025","why":"a package says so"})"));
+  Take({"trace: @B a"});
+  EXPECT_EQ(transcript_.recipe(), "2022");
+  EXPECT_EQ(transcript_.recipe_why(), "it has pkgs/top-level/cuda-packages.nix");
+}
+
+TEST_F(DriverTranscriptTest, FactsAreRead) {
+  Take(
+      {"trace: @B a", Derived("R", "a"),
+       R"(trace: @A {"id":"a","meta":{"licences":[{"name":"bsd3","free":true},{"name":"CUDA EULA","free":false}],)"
+       R"("broken":false,"unfree":true,"cudaSupport":true,"cudaVersion":"12.9","cudaCapabilities":["8.9","9.0a"],)"
+       R"("pythonVersion":"3.12","unfreeThrough":{"package":"cudnn-9.1","licence":"cuDNN EULA","inputs":["jaxlib-0.4"]}}})"});
+  const VariantFacts facts{.licences = {{"bsd3", true}, {"CUDA EULA", false}},
+                           .unfree_through = "cudnn-9.1",
+                           .unfree_licence = "cuDNN EULA",
+                           .unfree_inputs = {"jaxlib-0.4"},
+                           .broken = false,
+                           .unfree = true,
+                           .cuda_support = true,
+                           .cuda_version = "12.9",
+                           .cuda_capabilities = {"8.9", "9.0a"},
+                           .python_version = "3.12"};
+  EXPECT_EQ(transcript_.reports()[0].facts, facts);
+}
+
+TEST_F(DriverTranscriptTest, FactsOfAnotherShapeAreNone) {
+  Take(
+      {"trace: @B a", Derived("R", "a"),
+       R"(trace: @A {"id":"a","meta":{"licences":"bsd3","broken":"yes","cudaVersion":12.9,"cudaCapabilities":[8.9],)"
+       R"("unfreeThrough":["cudnn"]}})",
+       "trace: @B b", Derived("R", "b"), R"(trace: @A {"id":"b","meta":[1]})"});
+  EXPECT_EQ(transcript_.reports()[0].facts, VariantFacts());
+  EXPECT_EQ(transcript_.reports()[1].facts, VariantFacts());
+}
+
+TEST_F(DriverTranscriptTest, AnotherNameIsTold) {
+  Take({"trace: @B a",
+        absl::StrCat("trace: @R {\"id\":\"a\",\"drvPath\":\"", kDrv, "\",\"outputs\":{\"out\":\"", kOut,
+                     "\"},\"foundAs\":\"python3Packages.pytorch\"}"),
+        R"(trace: @F {"id":"a","message":"no interpreter"})"});
+  EXPECT_EQ(transcript_.reports()[0].facts.found_as, "python3Packages.pytorch");
+  EXPECT_EQ(transcript_.reports()[0].message,
+            "found as python3Packages.pytorch; no Python environment: no interpreter");
+}
+
 TEST_F(DriverTranscriptTest, NothingBeginsWhenTheSetItselfIsRefused) {
   Take({"trace: @X", "trace: @Z"});
   EXPECT_TRUE(transcript_.nothing_begins());

@@ -44,7 +44,7 @@ struct Answers {
 
 inline Answers Ask(Evaluator& evaluator, const std::string& tree, const Matrix& matrix,
                    const std::string& root = "e1", const std::atomic<bool>& cancelled = false,
-                   const std::function<void()>& on_call = {}) {
+                   const std::function<void()>& on_call = {}, const std::string& revision = "") {
   Answers answers;
   const auto expansion = ExpandMatrix(matrix, "x86_64-linux");
   if (!expansion.ok()) {
@@ -56,7 +56,7 @@ inline Answers Ask(Evaluator& evaluator, const std::string& tree, const Matrix& 
     if (expansion->variants[i].cause == Cause::kNone) variants.push_back(i);
   }
   const EvaluationInput input{
-      .tree = tree, .matrix = matrix, .expansion = *expansion, .variants = variants, .root = root};
+      .tree = tree, .matrix = matrix, .expansion = *expansion, .variants = variants, .root = root, .revision = revision};
   const auto take = [&](std::vector<Outcome> outcomes) {
     ++answers.calls;
     for (Outcome& outcome : outcomes) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "daemon/evaluate/variant_facts.h"
 #include "lib/failure/cause.h"
 #include "lib/matrix/expansion.h"
 #include "lib/matrix/matrix.h"
@@ -23,6 +24,8 @@ struct EvaluationInput {
   // Indices into expansion.variants; those impossible before work are not among them.
   std::vector<size_t> variants;
   std::string root;  // a name without slash under which derivations are kept from garbage collection
+  // What the tree is, whatever its path: Tree::revision. Empty: not known, and nothing is remembered of it.
+  std::string revision = {};
 };
 
 // Exactly one per variant: a derivation, or a cause with its text.
@@ -35,14 +38,15 @@ struct Outcome {
   // A Python environment with the package in it, for checks that ask for one: .drv path and its output;
   // empty: none.
   std::string environment, environment_output;
+  VariantFacts facts;  // of a derivation
 };
 
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  // Hands outcomes over as they come, slice by slice, one call at a time (from any thread), each variant
-  // exactly once; a variant whose evaluator died gets an evaluator's cause. OK when every variant has its
-  // outcome. Cancelled when `cancelled` became true. Other errors: nothing could be evaluated at all (no Nix,
+  // Hands outcomes over as they come, some at a time and in no order, while others are still evaluated; one
+  // call at a time (from any thread), each variant exactly once; a variant whose evaluator died gets an
+  // evaluator's cause. OK when every variant has its outcome. Cancelled when `cancelled` became true. Other errors: nothing could be evaluated at all (no Nix,
   // recipe missing).
   virtual absl::Status Evaluate(const EvaluationInput& input,
                                 const std::function<void(std::vector<Outcome>)>& take,

@@ -16,7 +16,7 @@ namespace hydrant {
 namespace {
 
 // An evaluation looks for signals seldom, but a build inside it must be ended in order.
-constexpr absl::Duration kGrace = absl::Seconds(2);
+constexpr absl::Duration kGrace = absl::Seconds(5);
 constexpr int kLookMilliseconds = 100;
 constexpr size_t kBlock = 64 << 10;
 constexpr int kBlocksInAPipe = 16;  // the most that the kernel keeps, unless it is told otherwise
@@ -89,6 +89,7 @@ absl::StatusOr<LineProcessEnd> RunLineProcess(const LineProcess& process,
   options.pipe_stdin = options.pipe_stderr = true;
   options.stdout_fd = nowhere.get();
   HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<Subprocess> child, Subprocess::Start(std::move(options)));
+  if (process.started) process.started(child->pid());
   SigpipeBlock no_sigpipe;
   MakeNonBlocking(child->stdin_fd());
   MakeNonBlocking(child->stderr_fd());
@@ -105,6 +106,9 @@ absl::StatusOr<LineProcessEnd> RunLineProcess(const LineProcess& process,
       if (Drain(child->stderr_fd(), lines, more)) last_of_use = absl::Now();
     }
     if (ended) break;
+    if (process.kill && process.kill()) {
+      return LineProcessEnd{LineProcessEnd::Kind::kStopped, child->Stop(absl::ZeroDuration())};
+    }
     const bool impatient = absl::Now() - last_of_use > process.patience;
     if (impatient || stop()) {
       return LineProcessEnd{impatient ? LineProcessEnd::Kind::kOutOfPatience : LineProcessEnd::Kind::kStopped,

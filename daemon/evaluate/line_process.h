@@ -3,6 +3,8 @@
 #ifndef HYDRANT_DAEMON_EVALUATE_LINE_PROCESS_H_
 #define HYDRANT_DAEMON_EVALUATE_LINE_PROCESS_H_
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -24,6 +26,9 @@ struct LineProcess {
   std::map<std::string, std::string> env;  // all that it gets
   std::string input;                       // its standard input
   absl::Duration patience;                 // from its start or a line of use to the next
+  std::function<void(pid_t)> started;      // may be empty
+  // Asked as often as `stop`: true ends it by SIGKILL at once, as kStopped. May be empty.
+  std::function<bool()> kill;
 };
 
 struct LineProcessEnd {
@@ -33,7 +38,7 @@ struct LineProcessEnd {
 };
 
 // `take` tells whether a line is of use. `stop` is asked several times a second; then, as when patience ends,
-// the group gets SIGTERM and after two seconds SIGKILL. NotFound: no such program.
+// the group gets SIGTERM and after five seconds SIGKILL. NotFound: no such program.
 absl::StatusOr<LineProcessEnd> RunLineProcess(const LineProcess& process,
                                               const std::function<bool(std::string_view)>& take,
                                               const std::function<bool()>& stop);

@@ -1,11 +1,12 @@
-// Evaluates with the stock Nix of the machine: a process a slice, some at once. Design: ways of failing,
-// isolation and bounds are slice_evaluation's; this shards, writes the files that Nix reads and keeps the
-// results from garbage collection.
+// Evaluates with the stock Nix of the machine: whole imports of the tree dealt to some processes at once,
+// under one budget of memory. Ways of failing and isolation are shard_evaluation's; this shards, writes the
+// files that Nix reads and keeps the results from garbage collection.
 #ifndef HYDRANT_DAEMON_EVALUATE_NIX_EVALUATOR_H_
 #define HYDRANT_DAEMON_EVALUATE_NIX_EVALUATOR_H_
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,10 +25,14 @@ class NixEvaluator final : public Evaluator {
   struct Options {
     // Its `folder` is this evaluator's alone: what is in it is replaced.
     nix::CommandSettings nix;
-    int evaluators = 2;               // processes at once
-    uint64_t memory = 1'500'000'000;  // bytes of heap of each; 0: none
+    int evaluators = 2;  // processes at once, at most
+    uint64_t memory =
+        1'500'000'000;  // bytes of heap of each; times `evaluators`: of all together; 0: no bound
     absl::Duration variant_timeout =
         absl::Minutes(1);  // the longest for one variant, or for importing the tree
+    bool scatter =
+        false;  // deals variants instead of imports, as others do: what our way is measured against
+    int imports_in_a_process = 0;  // before it is replaced; 0: as memory allows, 15 at most
   };
 
   // Writes the driver into the private folder. An error names the file.
@@ -42,21 +47,34 @@ class NixEvaluator final : public Evaluator {
  private:
   explicit NixEvaluator(Options options);
   struct Shared;
+  // What one import of a matrix's tree costs, as its last evaluations had it.
+  struct Learned {
+    uint64_t import_memory = 90'000'000;  // bytes; the first guess is nixpkgs 19.09's
+  };
 
   absl::Status PrepareStore() ABSL_LOCKS_EXCLUDED(mu_);
-  absl::StatusOr<std::vector<DriverRequest>> Slices(const EvaluationInput& input,
-                                                    const std::string& folder) const;
-  // Takes slices until there is none left.
-  void Work(const EvaluationInput& input, const std::string& folder, const std::vector<DriverRequest>& slices,
-            Shared& shared) const;
-  absl::StatusOr<std::vector<Outcome>> EvaluateSlice(const EvaluationInput& input, const std::string& file,
-                                                     const DriverRequest& slice,
-                                                     const std::function<bool()>& stop) const;
+  absl::StatusOr<std::vector<DriverRequest>> Imports(const EvaluationInput& input,
+                                                     const std::string& folder) const;
+  Learned LearnedOf(const std::string& matrix) ABSL_LOCKS_EXCLUDED(mu_);
+  void Learn(const std::string& matrix, uint64_t peak, size_t imports) ABSL_LOCKS_EXCLUDED(mu_);
+  // Processes that the budget has room for.
+  size_t Processes(const Learned& learned) const;
+  // Imports in one process before it is replaced.
+  size_t ImportsInAProcess(const Learned& learned) const;
+
+  // Evaluates shards until there is none left.
+  void Work(Shared& shared, size_t worker);
+  void WorkScattered(Shared& shared, size_t worker);
+  // Those that the watch stopped, one after the other with nothing beside it.
+  void WorkAlone(Shared& shared);
+  absl::Status EvaluateShard(Shared& shared, const std::string& name, const std::vector<size_t>& numbers,
+                             std::vector<DriverRequest> imports, size_t worker, bool alone);
 
   const Options options_;
   const GcRoots roots_;
   Mutex mu_;
   bool store_ready_ ABSL_GUARDED_BY(mu_) = false;
+  std::map<std::string, Learned> learned_ ABSL_GUARDED_BY(mu_);  // by matrix
 };
 
 }  // namespace hydrant

@@ -63,6 +63,7 @@ let
     cudaMajorVersion = lib.major cudaVersion;
     cudaFullVersion = release.full;
     inherit (flags) cudaCapabilities;
+    inherit (config) cudaFlavour;
 
     cuda_nvcc = component {
       pname = "cuda_nvcc";

@@ -4,22 +4,13 @@ let
   inherit (prev) lib; # names may not depend on the end result
   inherit (final) callPackage;
   pythons = import ../python/versions.nix;
-  cudaReleases = import ../cuda/versions.nix;
   default = "python310";
 
   interpreter =
     attribute: version:
     callPackage ../python/interpreter.nix { } { inherit attribute version; };
 in
-builtins.listToAttrs (
-  map (cudaVersion: {
-    name = "cudaPackages_${lib.underscored cudaVersion}";
-    value = callPackage ../cuda/packages.nix { } {
-      inherit cudaVersion;
-      release = cudaReleases.${cudaVersion};
-    };
-  }) (builtins.attrNames cudaReleases)
-)
+import ./cuda-packages.nix { inherit lib callPackage; }
 // builtins.mapAttrs interpreter pythons
 // builtins.listToAttrs (
   map (name: {

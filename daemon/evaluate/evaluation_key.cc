@@ -1,0 +1,66 @@
+#include "daemon/evaluate/evaluation_key.h"
+
+#include <sys/resource.h>
+
+#include <initializer_list>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/evaluate/driver_files.h"
+#include "lib/base/status_macros.h"
+#include "lib/base/subprocess.h"
+#include "lib/nix/hash.h"
+
+namespace hydrant {
+namespace {
+
+// Length-prefixed, so that no two different lists run together.
+void Append(std::string& text, std::string_view field) {
+  absl::StrAppend(&text, field.size(), ":", AbslView(field), ";");
+}
+
+void AppendAll(std::string& text, const std::vector<std::string>& fields) {
+  absl::StrAppend(&text, fields.size(), "[");
+  for (const std::string& field : fields) Append(text, field);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> EvaluatorIdentity(const nix::CommandSettings& nix) {
+  HYDRANT_ASSIGN_OR_RETURN(
+      const Completed told,
+      Run({.argv = {"nix-instantiate", "--version"}, .env = CommandEnvironment(nix), .clear_env = true}, "", absl::Minutes(1)));
+  if (!told.status.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("ask Nix for its version: ", told.status.ToString(), ": ", told.err));
+  }
+  rlimit stack = {};
+  getrlimit(RLIMIT_STACK, &stack);
+  std::string text;
+  Append(text, told.out);
+  Append(text, absl::StrCat(stack.rlim_cur));
+  for (const DriverFile& file : DriverFiles()) {
+    Append(text, file.path);
+    Append(text, file.text);
+  }
+  return nix::HashSha256(text).ToBase32();
+}
+
+std::string SliceKey(const EvaluationInput& input, const Slice& slice, const std::string& evaluator) {
+  // By name, so that a new field is either in the key or does not compile.
+  const auto& [recipe, recipe_text, allow, config_json, overlay_texts, ifd] = input.matrix.nixpkgs;
+  std::string text;
+  const std::string path = input.tree.find("/nix/store/") == std::string::npos ? "" : input.tree;
+  const std::string slice_json = SliceJson(slice);
+  const std::string own_recipe = recipe_text.empty() ? recipe : "";
+  for (const std::string* field :
+       {&evaluator, &input.revision, &path, &own_recipe, &recipe_text, &config_json, &slice_json}) {
+    Append(text, *field);
+  }
+  AppendAll(text, allow);
+  AppendAll(text, overlay_texts);
+  Append(text, ifd ? "ifd" : "");
+  return nix::HashSha256(text).ToBase32();
+}
+
+}  // namespace hydrant

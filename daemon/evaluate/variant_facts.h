@@ -1,0 +1,38 @@
+// What an evaluation learns of a package beside its derivation. Plain values; what a tree does not tell, or
+// what does not evaluate, is empty.
+#ifndef HYDRANT_DAEMON_EVALUATE_VARIANT_FACTS_H_
+#define HYDRANT_DAEMON_EVALUATE_VARIANT_FACTS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydrant {
+
+struct Licence {
+  std::string name;  // nixpkgs' short name: "CUDA EULA", "bsd3"
+  bool free = true;
+  friend bool operator==(const Licence&, const Licence&) = default;
+};
+
+struct VariantFacts {
+  std::vector<Licence> licences;  // of the package itself
+  // The nearest unfree package among its inputs (at most six levels down): name with version, licence, and
+  // the names of the inputs through which it comes, nearest first; none when it is an input itself. Empty:
+  // none found.
+  std::string unfree_through, unfree_licence;
+  std::vector<std::string> unfree_inputs;
+  std::optional<bool> broken, unfree, insecure, unsupported;  // of meta
+  std::optional<bool> cuda_support, rocm_support;             // of passthru
+  std::string cuda_version;                                   // "12.9", of the package's own cudaPackages
+  std::vector<std::string> cuda_capabilities;                 // in its order
+  std::string python_version;                                 // "3.12"
+  // The path at which it stands in this tree, where the declared one is missing and the recipe knows another
+  // name.
+  std::string found_as;
+  friend bool operator==(const VariantFacts&, const VariantFacts&) = default;
+};
+
+}  // namespace hydrant
+
+#endif  // HYDRANT_DAEMON_EVALUATE_VARIANT_FACTS_H_

@@ -1,0 +1,58 @@
+# mkDerivation and the refusals, in the words of 2025. Nothing here is meant to be built.
+{ lib, config, system }:
+
+let
+  refusal =
+    { name, meta, attrs }:
+    let
+      position = builtins.unsafeGetAttrPos "name" attrs;
+      at = if position == null then "«unknown-file»" else "${position.file}:${toString position.line}";
+      unfree = builtins.filter (licence: !licence.free) (lib.toList (meta.license or [ ]));
+      licences = builtins.concatStringsSep ", " (map (licence: "‘${licence.shortName}’") unfree);
+      broken = meta.broken or false;
+      supported = builtins.elem system (meta.platforms or [ system ]);
+      problems = builtins.concatStringsSep "\n" (
+        map ({ problem, message, ... }: "- ${problem} (kind \"broken\"): ${message}") (builtins.filter (condition: condition.holds) (meta.brokenConditions or [ ]))
+      );
+    in
+    if unfree != [ ] && !(config.allowUnfree or false) then
+      "Refusing to evaluate package '${name}' in ${at} because it has an unfree license (${licences})"
+    else if broken && !(config.allowBroken or false) then
+      "Refusing to evaluate package '${name}' because it has problems:\n${problems}"
+    else if !supported && !(config.allowUnsupportedSystem or false) then
+      "Refusing to evaluate package '${name}' in ${at} because it is not available on the requested hostPlatform:\n  hostPlatform.system = \"${system}\"\n  package.meta.platforms = ${builtins.toJSON meta.platforms}\n"
+    else
+      null;
+in
+{
+  mkDerivation =
+    attrs:
+    let
+      outputs = attrs.outputs or [ "out" ];
+      meta = attrs.meta or { };
+      raw = derivation (
+        removeAttrs attrs [ "meta" "passthru" ]
+        // {
+          inherit outputs system;
+          builder = "/bin/sh";
+          args = [ "-c" "for output in $outputs; do eval \"echo > \\$$output\"; done" ];
+        }
+      );
+      refused = refusal { inherit (attrs) name; inherit meta attrs; };
+      guard = value: if refused == null then value else throw refused;
+      output =
+        outputName:
+        attrs.passthru or { }
+        // lib.genAttrs outputs output
+        // {
+          type = "derivation";
+          inherit (attrs) name;
+          inherit meta outputs outputName system;
+          passthru = attrs.passthru or { };
+          inherit (raw) drvAttrs;
+          outPath = guard raw.${outputName}.outPath;
+          drvPath = guard raw.drvPath;
+        };
+    in
+    output (builtins.head outputs);
+}
