@@ -1,21 +1,23 @@
-// Many small GET requests at once over kept-alive connections (HTTP/2 where it is offered). Knows nothing of
-// what is fetched.
+// Many small GET requests at once over kept-alive connections (HTTP/2 where it is offered), on a thread of
+// its own. Knows nothing of what is fetched.
 #ifndef HYDRANT_DAEMON_PRESENCE_HTTP_FETCHER_H_
 #define HYDRANT_DAEMON_PRESENCE_HTTP_FETCHER_H_
 
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
+#include "daemon/presence/upstream_access.h"
 
 namespace hydrant {
 
 struct HttpReply {
   int status = 0;  // 0: there was no whole reply, and `error` says why
   std::string body, error;
+  absl::Duration retry_after;  // as the server asked; zero when it did not
 };
 
 class HttpFetcher {
@@ -23,25 +25,30 @@ class HttpFetcher {
   struct Options {
     absl::Duration connect_timeout = absl::Seconds(5);
     absl::Duration timeout = absl::Seconds(20);  // of a whole request
-    size_t max_bytes = 1 << 20;                  // of a body; a larger one is an error
-    std::string netrc_file;                      // empty: none
+    size_t max_bytes = 1 << 20;                  // of a body, decoded; a larger one is an error
+    size_t max_header_bytes = 64 << 10;          // of all headers of a request; more is an error
+    int connections = 64;                        // to one server at a time
+    int streams = 256;                           // of one HTTP/2 connection
   };
   struct Request {
-    size_t number = 0;  // the caller's
-    std::string url;
+    std::string url;  // http or https; a redirect from https leads to https alone
+    std::shared_ptr<const UpstreamAccess> access;  // null: nobody, and the system's authorities
+    absl::Duration delay;                          // before it is sent
+    std::function<void(HttpReply)> done;  // called once, on the fetcher's thread, which it must not hold up
   };
 
   explicit HttpFetcher(Options options);
+  // What is under way is dropped: its `done` is not called.
   ~HttpFetcher();
+  HttpFetcher(const HttpFetcher&) = delete;
+  HttpFetcher& operator=(const HttpFetcher&) = delete;
 
-  // Takes requests from `next` for as long as it gives some, again after each reply, and hands each reply to
-  // `done`; returns when nothing is under way and `next` gives nothing. One thread at a time.
-  void Run(const std::function<std::optional<Request>()>& next,
-           const std::function<void(size_t number, HttpReply reply)>& done);
+  // Returns at once. Any thread, `done` too.
+  void Fetch(std::vector<Request> requests);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  class Engine;
+  const std::unique_ptr<Engine> engine_;
 };
 
 }  // namespace hydrant

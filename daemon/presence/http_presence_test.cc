@@ -10,14 +10,17 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "lib/base/file.h"
 #include "lib/base/subprocess.h"
 #include "lib/base/test_dir.h"
 #include "lib/base/unique_fd.h"
 #include "lib/nix/narinfo.h"
+#include "tests/fakes/manual_clock.h"
 
 namespace hydrant {
 namespace {
@@ -27,12 +30,6 @@ using ::testing::HasSubstr;
 
 constexpr char kGlibc[] = "/nix/store/00000000000000000000000000000001-glibc-2.35";
 constexpr char kGcc[] = "/nix/store/00000000000000000000000000000002-gcc-11.3";
-
-class TestClock final : public Clock {
- public:
-  absl::Time Now() const override { return now; }
-  absl::Time now = absl::FromUnixSeconds(1'000'000);
-};
 
 sockaddr_in Loopback(int port) {
   sockaddr_in address{};
@@ -58,14 +55,15 @@ bool Listens(int port) {
 }
 
 // Serves `files` of its folder under /, and under /denied, /broken, /slow (a byte a second), /moved and /html
-// what those say.
+// what those say; `tls`: the same over HTTP/2, by a certificate of its own (tls/cert.pem).
 class Nginx {
  public:
-  Nginx() : port_(FreePort()) {
+  explicit Nginx(bool tls = false) : port_(FreePort()), tls_(tls) {
     std::filesystem::create_directories(dir_ / "files");
     std::filesystem::create_directories(dir_ / "tmp");
-    const std::string config =
-        absl::StrReplaceAll(kConfig, {{"DIR", dir_.path()}, {"PORT", std::to_string(port_)}});
+    if (tls_) MakeCertificate();
+    const std::string config = absl::StrReplaceAll(
+        kConfig, {{"DIR", dir_.path()}, {"LISTEN", absl::StrCat("127.0.0.1:", port_, tls_ ? kTls : "")}});
     EXPECT_EQ(WriteFileAtomically(dir_ / "nginx.conf", config), absl::OkStatus());
     Start();
   }
@@ -83,8 +81,10 @@ class Nginx {
   void Stop() { server_->Stop(absl::Seconds(5)); }
 
   std::string Url(const std::string& folder = "") const {
-    return absl::StrCat("http://127.0.0.1:", port_, folder);
+    return absl::StrCat(tls_ ? "https" : "http", "://127.0.0.1:", port_, folder);
   }
+  std::string Certificate() const { return dir_ / "cert.pem"; }
+  std::string AccessLog() const { return ReadFile(dir_ / "access.log").value_or(""); }
   std::string FileOf(const std::string& store_path) const {
     return dir_ / ("files/" + store_path.substr(11, 32) + ".narinfo");
   }
@@ -101,14 +101,24 @@ class Nginx {
   void Remove(const std::string& path) { std::filesystem::remove(FileOf(path)); }
 
  private:
+  void MakeCertificate() {
+    auto made =
+        Run({.argv = {"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                      "-nodes", "-days", "2", "-subj", "/CN=cache", "-addext", "subjectAltName=IP:127.0.0.1",
+                      "-keyout", dir_ / "key.pem", "-out", dir_ / "cert.pem"},
+             .pipe_stderr = true});
+    ASSERT_TRUE(made.ok() && made->status.ok()) << (made.ok() ? made->err : made.status().ToString());
+  }
+
+  static constexpr char kTls[] = " ssl http2; ssl_certificate cert.pem; ssl_certificate_key key.pem";
   static constexpr char kConfig[] = R"(
 daemon off; master_process off; pid DIR/pid; error_log DIR/error.log;
 events { worker_connections 256; }
 http {
-  access_log off; default_type text/x-nix-narinfo; postpone_output 1;
+  log_format used '$server_protocol $status $connection'; access_log DIR/access.log used; default_type text/x-nix-narinfo; postpone_output 1;
   client_body_temp_path DIR/tmp; proxy_temp_path DIR/tmp; fastcgi_temp_path DIR/tmp; scgi_temp_path DIR/tmp; uwsgi_temp_path DIR/tmp;
   server {
-    listen 127.0.0.1:PORT; root DIR/files;
+    listen LISTEN; root DIR/files;
     location /denied/ { return 401; }
     location /broken/ { return 503; }
     location /html/ { return 200 "<html>Please log in</html>"; }
@@ -118,7 +128,8 @@ http {
 }
 )";
   TestDir dir_;
-  int port_;
+  const int port_;
+  const bool tls_;
   std::unique_ptr<Subprocess> server_;
 };
 
@@ -130,13 +141,13 @@ class HttpPresenceTest : public ::testing::Test {
                                      absl::Duration timeout = absl::Seconds(30)) {
     HttpPresence::Options options = {.caches = std::move(caches)};
     options.fetch.timeout = timeout;
-    options.failures_to_pause = 4;
+    options.breaker.failures_to_open = 4;
     return *HttpPresence::Open(std::move(options), clock_);
   }
   static Answer One(HttpPresence& presence, const std::string& path) { return presence.Ask({path})[path]; }
 
   Nginx nginx_;
-  TestClock clock_;
+  ManualClock clock_;
 };
 
 TEST_F(HttpPresenceTest, ANarInfoIsPresentAndNoneIsAbsent) {
@@ -192,12 +203,12 @@ TEST_F(HttpPresenceTest, PresentIsRememberedForAnHourAndAbsentForAMinute) {
   ASSERT_EQ(presence->Ask({kGlibc, kGcc}).size(), 2u);
   nginx_.Remove(kGlibc);
   nginx_.Put(kGcc);
-  clock_.now += absl::Seconds(59);
+  clock_.Advance(absl::Seconds(59));
   EXPECT_EQ(One(*presence, kGlibc).held, Held::kPresent);
   EXPECT_EQ(One(*presence, kGcc).held, Held::kAbsent);
-  clock_.now += absl::Seconds(1);
+  clock_.Advance(absl::Seconds(1));
   EXPECT_EQ(One(*presence, kGcc).held, Held::kPresent);
-  clock_.now += absl::Hours(1);
+  clock_.Advance(absl::Hours(1));
   EXPECT_EQ(One(*presence, kGlibc).held, Held::kAbsent);
 }
 
@@ -208,7 +219,7 @@ TEST_F(HttpPresenceTest, ACacheThatFailsTooOftenIsLeftAloneForAWhile) {
   presence->Ask({kGlibc, kGcc});
   nginx_.Start();
   EXPECT_THAT(One(*presence, kGlibc).why, HasSubstr("not asked"));
-  clock_.now += absl::Seconds(30);
+  clock_.Advance(absl::Seconds(30));
   EXPECT_EQ(One(*presence, kGlibc).held, Held::kPresent);
 }
 
@@ -222,6 +233,39 @@ TEST_F(HttpPresenceTest, ManyPathsAreAskedAtOnce) {
   for (int i = 1000; i < 1500; ++i) {
     ASSERT_EQ(answers[paths[i - 1000]].held, i % 2 == 0 ? Held::kPresent : Held::kAbsent);
   }
+}
+
+TEST_F(HttpPresenceTest, OverTlsManyPathsShareOneHttp2Connection) {
+  Nginx secure(/*tls=*/true);
+  std::vector<std::string> paths;
+  for (int i = 1000; i < 1300; ++i) {
+    paths.push_back(absl::StrCat("/nix/store/", std::string(28, '0'), i, "-p"));
+    secure.Put(paths.back());
+  }
+  auto presence = HttpPresence::Open(
+      {.caches = {secure.Url()}, .access = {{secure.Url(), {.ca = secure.Certificate()}}}}, clock_);
+  ASSERT_TRUE(presence.ok()) << presence.status();
+  for (const auto& [path, answer] : (*presence)->Ask(paths))
+    ASSERT_EQ(answer.held, Held::kPresent) << answer.why;
+  secure.Stop();  // it writes its log out
+  std::set<std::string> connections;
+  int lines = 0;
+  for (const std::string& line :
+       std::vector<std::string>(absl::StrSplit(secure.AccessLog(), '\n', absl::SkipEmpty()))) {
+    ASSERT_THAT(line, ::testing::StartsWith("HTTP/2.0 200 "));
+    connections.insert(line.substr(13));
+    ++lines;
+  }
+  EXPECT_EQ(lines, 300);
+  EXPECT_EQ(connections.size(), 1u);
+}
+
+TEST_F(HttpPresenceTest, ACertificateThatNobodyVouchesForIsUnknown) {
+  Nginx secure(/*tls=*/true);
+  secure.Put(kGlibc);
+  const Answer answer = One(*Open({secure.Url()}), kGlibc);
+  EXPECT_EQ(answer.held, Held::kUnknown);
+  EXPECT_THAT(answer.why, HasSubstr("certificate"));
 }
 
 TEST_F(HttpPresenceTest, AUrlThatIsNotHttpIsRefusedByName) {

@@ -3,6 +3,7 @@
 #ifndef HYDRANT_DAEMON_PRESENCE_PRESENCE_H_
 #define HYDRANT_DAEMON_PRESENCE_PRESENCE_H_
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -27,6 +28,13 @@ class Presence {
   // An answer for each path. Any thread; blocks while caches are asked. A failure to ask is an answer
   // (unknown).
   virtual std::map<std::string, Answer> Ask(const std::vector<std::string>& store_paths) = 0;
+
+  // Hears the answer for one path and says what to ask next because of it.
+  using Onward = std::function<std::vector<std::string>(const std::string& store_path, const Answer& answer)>;
+  // Asks for `store_paths` and for whatever `onward` adds, each path once, until nothing is open. `onward` is
+  // called on the caller's thread, once a path, in no order. Any thread; blocks. Here: by rounds of Ask; an
+  // implementation may call `onward` as soon as an answer is there.
+  virtual void Follow(const std::vector<std::string>& store_paths, const Onward& onward);
 };
 
 }  // namespace hydrant

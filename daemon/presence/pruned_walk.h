@@ -1,5 +1,5 @@
-// From some derivations down, level by level, below only what no cache has: the steps that must be, and where
-// the others are held. Knows nothing of HTTP or of .drv files.
+// From some derivations down, below only what no cache has: the steps that must be, and where the others are
+// held. Knows nothing of HTTP or of .drv files.
 #ifndef HYDRANT_DAEMON_PRESENCE_PRUNED_WALK_H_
 #define HYDRANT_DAEMON_PRESENCE_PRUNED_WALK_H_
 
@@ -28,7 +28,9 @@ struct WalkResult {
       unknown;  // .drv that counts as not held only because a cache could not be asked -> why
 };
 
-// A derivation is held when each of its outputs is ours or some cache's. One Ask a level.
+// A derivation is held when each of its outputs is ours or some cache's. The inputs of one that is not are
+// asked for as soon as that is known, whatever else is still open: a slow answer holds up only what lies
+// below it.
 WalkResult PrunedWalk(const std::vector<std::string>& roots,
                       const std::function<WalkNode(const std::string& derivation)>& node_of,
                       const std::function<bool(const std::string& store_path)>& ours, Presence& presence);

@@ -93,6 +93,47 @@ TEST_F(PrunedWalkTest, AnOutputWithoutAPathIsHeldNowhere) {
   EXPECT_THAT(presence_.asked, IsEmpty());
 }
 
+TEST_F(PrunedWalkTest, DerivationsWithTheSameOutputShareItsAnswer) {
+  outputs_["cuda"] = {"/same"};
+  outputs_["python"] = {"/same"};
+  presence_.has = {"/same"};
+  EXPECT_THAT(Walk({"torch"}).held, ElementsAre(Pair("cuda", kUpstream), Pair("python", kUpstream)));
+  EXPECT_THAT(presence_.asked, ElementsAre(ElementsAre("/torch"), ElementsAre("/same")));
+}
+
+// Answers in an order of its own: what is asked last is answered first.
+class LastFirstPresence final : public Presence {
+ public:
+  std::map<std::string, Answer> Ask(const std::vector<std::string>&) override { return {}; }
+  void Follow(const std::vector<std::string>& store_paths, const Onward& onward) override {
+    std::vector<std::string> open = store_paths;
+    while (!open.empty()) {
+      const std::string path = open.back();
+      open.pop_back();
+      answered.push_back(path);
+      for (std::string& next :
+           onward(path, {.held = has.contains(path) ? Held::kPresent : Held::kAbsent, .cache = kUpstream})) {
+        open.push_back(std::move(next));
+      }
+    }
+  }
+  std::set<std::string> has;
+  std::vector<std::string> answered;
+};
+
+TEST_F(PrunedWalkTest, OneAbsentOutputIsEnoughToAskBelowWhileAnotherIsOpen) {
+  LastFirstPresence presence;
+  presence.has = {"/slow", "/below"};
+  const WalkResult result = PrunedWalk(
+      {"top"},
+      [](const std::string& derivation) {
+        return derivation == "top" ? WalkNode{{"/slow", "/absent"}, {"below"}} : WalkNode{{"/below"}, {}};
+      },
+      [](const std::string&) { return false; }, presence);
+  EXPECT_THAT(presence.answered, ElementsAre("/absent", "/below", "/slow"));
+  EXPECT_THAT(result.held, ElementsAre(Pair("below", kUpstream)));
+}
+
 TEST_F(PrunedWalkTest, WhatCouldNotBeAskedCountsAsNotHeldAndIsToldApart) {
   presence_.doubtful = {"/cuda"};
   presence_.has = {"/python", "/glibc"};
