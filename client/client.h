@@ -24,6 +24,8 @@ class Client {
   virtual absl::StatusOr<v1::ListEvaluationsResponse> ListEvaluations(
       const v1::ListEvaluationsRequest& request) = 0;
   virtual absl::StatusOr<v1::GetStatusResponse> GetStatus(const v1::GetStatusRequest& request) = 0;
+  virtual absl::StatusOr<v1::CompareEvaluationsResponse> CompareEvaluations(
+      const v1::CompareEvaluationsRequest& request) = 0;
   virtual absl::StatusOr<v1::ExplainResponse> Explain(const v1::ExplainRequest& request) = 0;
   virtual absl::StatusOr<v1::CancelResponse> Cancel(const v1::CancelRequest& request) = 0;
   virtual absl::StatusOr<v1::RetryResponse> Retry(const v1::RetryRequest& request) = 0;

@@ -36,6 +36,7 @@ class FakeFarm final : public v1::FarmService::Service {
   v1::Evaluation evaluation;
   v1::ListEvaluationsResponse evaluations;
   v1::GetStatusResponse status;
+  v1::CompareEvaluationsResponse comparison;
   v1::ExplainResponse explanation;
   v1::CancelResponse cancelled;
   v1::RetryResponse retried;
@@ -71,6 +72,10 @@ class FakeFarm final : public v1::FarmService::Service {
   }
   grpc::Status GetStatus(Context* c, const v1::GetStatusRequest* q, v1::GetStatusResponse* r) override {
     return Answer("GetStatus", c, *q, status, r);
+  }
+  grpc::Status CompareEvaluations(Context* c, const v1::CompareEvaluationsRequest* q,
+                                  v1::CompareEvaluationsResponse* r) override {
+    return Answer("CompareEvaluations", c, *q, comparison, r);
   }
   grpc::Status Explain(Context* c, const v1::ExplainRequest* q, v1::ExplainResponse* r) override {
     return Answer("Explain", c, *q, explanation, r);

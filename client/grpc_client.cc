@@ -48,6 +48,10 @@ class GrpcClient final : public Client {
   absl::StatusOr<v1::GetStatusResponse> GetStatus(const v1::GetStatusRequest& request) override {
     return Call(&Stub::GetStatus, request);
   }
+  absl::StatusOr<v1::CompareEvaluationsResponse> CompareEvaluations(
+      const v1::CompareEvaluationsRequest& request) override {
+    return Call(&Stub::CompareEvaluations, request);
+  }
   absl::StatusOr<v1::ExplainResponse> Explain(const v1::ExplainRequest& request) override {
     return Call(&Stub::Explain, request);
   }

@@ -81,6 +81,10 @@ class ScriptedClient final : public Client {
   absl::StatusOr<v1::ListEvaluationsResponse> ListEvaluations(const v1::ListEvaluationsRequest&) override {
     return None();
   }
+  absl::StatusOr<v1::CompareEvaluationsResponse> CompareEvaluations(
+      const v1::CompareEvaluationsRequest&) override {
+    return None();
+  }
   absl::StatusOr<v1::GetStatusResponse> GetStatus(const v1::GetStatusRequest&) override { return None(); }
   absl::StatusOr<v1::ExplainResponse> Explain(const v1::ExplainRequest&) override { return None(); }
   absl::StatusOr<v1::CancelResponse> Cancel(const v1::CancelRequest&) override { return None(); }

@@ -2,17 +2,21 @@
 
 #include <filesystem>
 #include <initializer_list>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "hydrant/v1/config.pb.h"
 #include "lib/base/file.h"
 #include "lib/base/status_macros.h"
+#include "lib/matrix/nearest_word.h"
 #include "lib/matrix/quantities.h"
 #include "lib/rpc/toml_message.h"
 
 namespace hydrant {
 namespace {
+
+constexpr int kMostInFlight = 1000;
 
 void FillDefaults(v1::DaemonConfig& config) {
   const auto text = [](const std::string& value, const char* fallback, auto set) {
@@ -30,6 +34,7 @@ void FillDefaults(v1::DaemonConfig& config) {
   text(config.retention().attempts(), "90d", [&](auto v) { config.mutable_retention()->set_attempts(v); });
   if (config.nix().evaluators() == 0) config.mutable_nix()->set_evaluators(2);
   if (config.cache().priority() == 0) config.mutable_cache()->set_priority(30);
+  if (config.upstream().in_flight() == 0) config.mutable_upstream()->set_in_flight(100);
   if (config.schedule().attempts() == 0) config.mutable_schedule()->set_attempts(5);
 }
 
@@ -60,6 +65,9 @@ absl::Status CheckShape(const std::string& file, const v1::DaemonConfig& config)
   }
   if (config.nix().evaluators() < 1) return Wrong(file, "[nix] evaluators", "expected at least 1");
   if (config.schedule().attempts() < 1) return Wrong(file, "[schedule] attempts", "expected at least 1");
+  if (config.upstream().in_flight() < 1 || config.upstream().in_flight() > kMostInFlight) {
+    return Wrong(file, "[upstream] in_flight", absl::StrCat("expected 1 to ", kMostInFlight));
+  }
   const v1::TlsConfig& tls = config.tls();
   if (tls.cert().empty() != tls.key().empty()) return Wrong(file, "[tls]", "expected both `cert` and `key`, or neither");
   return absl::OkStatus();
@@ -77,6 +85,28 @@ absl::Status ReadDurations(const std::string& file, std::initializer_list<Durati
     if (!value.ok()) return Wrong(file, each.key, StdView(value.status().message()));
     if (*value <= absl::ZeroDuration()) return Wrong(file, each.key, "expected a duration above 0");
     each.value = *value;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadUpstream(const std::string& file, const v1::UpstreamConfig& upstream, DaemonOptions& options) {
+  options.substituters = {upstream.substituters().begin(), upstream.substituters().end()};
+  options.substituter_keys = {upstream.public_keys().begin(), upstream.public_keys().end()};
+  options.substituter_in_flight = upstream.in_flight();
+  const std::set<std::string> known(options.substituters.begin(), options.substituters.end());
+  for (const v1::UpstreamCacheConfig& cache : upstream.cache()) {
+    if (!known.contains(cache.url())) {
+      const std::string nearest = NearestWord(cache.url(), options.substituters);
+      return Wrong(file, "[[upstream.cache]] url",
+                   absl::StrCat("expected one of `substituters`, not \"", cache.url(), "\"",
+                                nearest.empty() ? "" : absl::StrCat("; the nearest is \"", nearest, "\"")));
+    }
+    const UpstreamAccessFiles files{.credentials = Resolve(file, cache.credentials_file()),
+                                 .netrc = Resolve(file, cache.netrc_file()),
+                                 .ca = Resolve(file, cache.ca_file())};
+    if (!options.substituter_access.emplace(cache.url(), files).second) {
+      return Wrong(file, "[[upstream.cache]] url", absl::StrCat("\"", cache.url(), "\" stands there twice"));
+    }
   }
   return absl::OkStatus();
 }
@@ -105,8 +135,7 @@ absl::StatusOr<DaemonOptions> ReadDaemonOptions(const std::string& file) {
   options.cache_directory = Resolve(file, config.cache().directory());
   options.key_file = Resolve(file, config.cache().key_file());
   options.cache_priority = config.cache().priority();
-  options.substituters = {config.upstream().substituters().begin(), config.upstream().substituters().end()};
-  options.substituter_keys = {config.upstream().public_keys().begin(), config.upstream().public_keys().end()};
+  HYDRANT_RETURN_IF_ERROR(ReadUpstream(file, config.upstream(), options));
   for (const std::string& root : config.source().roots()) options.source_roots.push_back(Resolve(file, root));
   options.max_attempts = config.schedule().attempts();
   HYDRANT_RETURN_IF_ERROR(ReadDurations(

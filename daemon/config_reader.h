@@ -3,11 +3,13 @@
 #define HYDRANT_DAEMON_CONFIG_READER_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "daemon/presence/upstream_access.h"
 
 namespace hydrant {
 
@@ -25,6 +27,8 @@ struct DaemonOptions {
   std::string cache_directory, key_file;
   int cache_priority = 30;
   std::vector<std::string> substituters, substituter_keys, source_roots;
+  std::map<std::string, UpstreamAccessFiles> substituter_access;  // of some of them, by URL
+  int substituter_in_flight = 100;
   absl::Duration lease = absl::Seconds(20), waiting_after = absl::Seconds(60), backoff = absl::Seconds(5);
   int max_attempts = 5;
 };

@@ -23,6 +23,8 @@
 #include "daemon/coordinator/coordinator.h"
 #include "daemon/coordinator/evaluation_run.h"
 #include "daemon/coordinator/unknown_commit_watch.h"
+#include "daemon/evaluate/cached_evaluator.h"
+#include "daemon/evaluate/evaluation_key.h"
 #include "daemon/evaluate/nix_evaluator.h"
 #include "daemon/matrix_folder.h"
 #include "daemon/presence/http_presence.h"
@@ -33,6 +35,7 @@
 #include "daemon/serve/http_health.h"
 #include "daemon/serve/http_server.h"
 #include "daemon/serve/metrics.h"
+#include "daemon/source/git_source.h"
 #include "daemon/source/path_source.h"
 #include "lib/base/file.h"
 #include "lib/base/log.h"
@@ -132,11 +135,28 @@ struct Opened {
   std::unique_ptr<PostgresStore> store;
   std::unique_ptr<HttpPresence> caches;
   std::unique_ptr<NixEvaluator> evaluator;
+  std::unique_ptr<EvaluationCache> evaluations;
 };
 
 nix::CommandSettings NixSettings(const DaemonOptions& options) {
   return {.store_root = options.store == "daemon" ? "" : options.store,
           .folder = options.cache_directory + "/evaluate"};
+}
+
+absl::StatusOr<std::unique_ptr<HttpPresence>> OpenCaches(const DaemonOptions& options, const Clock& clock,
+                                                         Metrics& metrics) {
+  for (const std::string& url : options.substituters) metrics.UpstreamUp(url, true);
+  const auto tell = [&metrics](const CacheHealth& health) {
+    metrics.UpstreamUp(health.cache, !health.open);
+    if (health.open) {
+      Log(LogLevel::kWarning, "a cache fails and is left alone", {{"cache", health.cache}, {"reason", health.why}});
+    } else {
+      Log(LogLevel::kInfo, "a cache answers again", {{"cache", health.cache}});
+    }
+  };
+  return HttpPresence::Open({.caches = options.substituters, .access = options.substituter_access,
+                             .in_flight = options.substituter_in_flight, .observer = tell},
+                            clock);
 }
 
 absl::StatusOr<Opened> OpenAll(const DaemonOptions& options, const Clock& clock, Metrics& metrics) {
@@ -149,11 +169,13 @@ absl::StatusOr<Opened> OpenAll(const DaemonOptions& options, const Clock& clock,
   HYDRANT_ASSIGN_OR_RETURN(opened.blobs, LocalBlobStore::Open({.directory = options.cache_directory}));
   HYDRANT_ASSIGN_OR_RETURN(AttemptLog log, AttemptLog::Open(options.cache_directory + "/log"));
   opened.log = std::make_unique<AttemptLog>(std::move(log));
-  HYDRANT_ASSIGN_OR_RETURN(opened.caches, HttpPresence::Open({.caches = options.substituters}, clock));
+  HYDRANT_ASSIGN_OR_RETURN(opened.caches, OpenCaches(options, clock, metrics));
   HYDRANT_ASSIGN_OR_RETURN(opened.evaluator,
                            NixEvaluator::Open({.nix = NixSettings(options), .evaluators = options.evaluators,
                                                .memory = options.evaluator_memory,
                                                .variant_timeout = options.variant_timeout}));
+  HYDRANT_ASSIGN_OR_RETURN(opened.evaluations,
+                           EvaluationCache::Open({.folder = options.cache_directory + "/evaluations"}));
   std::string url = options.database_url;
   if (!options.database_embedded.empty()) {
     HYDRANT_ASSIGN_OR_RETURN(opened.postgres, EmbeddedPostgres::Start({.folder = options.database_embedded}));
@@ -176,7 +198,7 @@ v1::GetFarmResponse Facts(const DaemonOptions& options, const Signer& release, c
 // Serves the ports until a signal; `run` evaluates meanwhile.
 absl::Status ServePorts(const DaemonOptions& options, const sigset_t& signals, Opened& opened, Metrics& metrics,
                         Catalogue& catalogue, NarIntake& intake, Publisher& publisher, Presence& upstream,
-                        Coordinator& coordinator, EvaluationRun& run) {
+                        Coordinator& coordinator, EvaluationRun& run, Comparison& comparison) {
   CallExecutor executor(8, 4096);
   StreamThreads streams(256);
   CallGate gate(*opened.authenticator, executor, [&coordinator] { return coordinator.Ready(); });
@@ -197,9 +219,9 @@ absl::Status ServePorts(const DaemonOptions& options, const sigset_t& signals, O
   HYDRANT_ASSIGN_OR_RETURN(
       auto grpc,
       GrpcServer::Start(options.grpc_listen, tls,
-                        {.coordinator = coordinator, .run = run, .log = *opened.log, .gate = gate, .streams = streams,
-                         .farm = Facts(options, *opened.release, system), .source_roots = options.source_roots,
-                         .system = system},
+                        {.coordinator = coordinator, .run = run, .comparison = comparison, .log = *opened.log,
+                         .gate = gate, .streams = streams, .farm = Facts(options, *opened.release, system),
+                         .source_roots = options.source_roots, .system = system},
                         {.coordinator = coordinator, .log = *opened.log, .gate = gate, .streams = streams,
                          .farm = FarmFacts(options, *opened.internal), .lease = options.lease}));
   if (!options.metrics_listen.empty()) HYDRANT_RETURN_IF_ERROR(metrics.Listen(options.metrics_listen));
@@ -249,14 +271,23 @@ absl::Status ServeFarm(const DaemonOptions& options) {
                            .waiting_after = options.waiting_after, .max_attempts = options.max_attempts,
                            .backoff = options.backoff, .observer = &metrics, .commits = &commits});
   const nix::CommandSettings settings = NixSettings(options);
-  PathSource source(settings);
+  PathSource paths(settings, clock);
+  GitSource git({.nix = settings, .folder = options.cache_directory + "/git"});
+  SourceOfEitherKind source(paths, git);
   DerivationClosure closure(settings.store_root);
+  CachedEvaluator evaluator({.evaluator = *opened.evaluator, .cache = *opened.evaluations,
+                             .store_root = settings.store_root,
+                             .identity = [&settings] { return EvaluatorIdentity(settings); },
+                             .observe = [&metrics](std::string_view result, int64_t variants) {
+                               metrics.EvaluationCache(result, variants);
+                             }});
   const auto connect = [&settings] {
     return nix::DaemonClient::Connect({.store_root = settings.store_root, .env = CommandEnvironment(settings)});
   };
   StoreImport import(connect, intake, publisher);
-  EvaluationRun run({.coordinator = coordinator, .source = source, .evaluator = *opened.evaluator, .closure = closure,
+  EvaluationRun run({.coordinator = coordinator, .source = source, .evaluator = evaluator, .closure = closure,
                      .presence = upstream, .catalogue = catalogue, .import = import});
+  Comparison comparison({.coordinator = coordinator, .store = &closure});
 
   const absl::Status started = coordinator.Start();
   if (!started.ok() && started.code() != absl::StatusCode::kUnavailable) return Annotate(started, "read the record");
@@ -264,7 +295,7 @@ absl::Status ServeFarm(const DaemonOptions& options) {
   if (auto counts = opened.store->CountAttempts(); counts.ok()) metrics.Seed(*counts);
   metrics.Watch(coordinator, catalogue);
   absl::Status served = ServePorts(options, signals, opened, metrics, catalogue, intake, publisher, upstream,
-                                   coordinator, run);
+                                   coordinator, run, comparison);
   if (opened.postgres != nullptr) served.Update(opened.postgres->Stop());
   return served;
 }

@@ -52,6 +52,12 @@ struct WatchVerbOptions {
 };
 absl::StatusOr<Exit> Watch(const WatchVerbOptions& options, Session& session);
 
+// Each an evaluation's number, or a matrix for its newest. `against` empty: the whole evaluation.
+struct ReportOptions {
+  std::string target, against;
+};
+absl::StatusOr<Exit> Report(const ReportOptions& options, Session& session);
+
 struct LogOptions {
   std::string address;
   int64_t evaluation = 0;

@@ -6,8 +6,10 @@
 #include <functional>
 #include <ostream>
 
+#include "client/format/comparison_report.h"
 #include "client/format/json.h"
 #include "client/format/lists.h"
+#include "client/format/report.h"
 #include "client/format/status_report.h"
 #include "client/format/use_snippet.h"
 #include "client/test_messages.h"
@@ -40,6 +42,7 @@ auto Matrices() { return Golden<v1::ListMatricesResponse>("matrices"); }
 auto Evaluations() { return Golden<v1::ListEvaluationsResponse>("evaluations"); }
 auto Workers() { return Golden<v1::ListWorkersResponse>("workers"); }
 auto Channels() { return Golden<v1::ListChannelsResponse>("channels"); }
+auto Comparison() { return Golden<v1::CompareEvaluationsResponse>("comparison"); }
 auto PlanOf() { return Golden<v1::PlanResponse>("plan"); }
 auto Explanation() { return Golden<v1::ExplainResponse>("explain"); }
 
@@ -85,6 +88,12 @@ const Case kCases[] = {
     {"plan.txt", [] { return FormatPlan("m", PlanOf(), kWide); }},
     {"plan.md", [] { return FormatMarkdownPlan("m", PlanOf()); }},
     {"plan.json", [] { return PlanJson(PlanOf(), kPretty); }},
+    {"report.md", [] { return FormatMarkdownReport(Status()); }},
+    {"comparison.txt", [] { return FormatComparison(Comparison(), kWide); }},
+    {"comparison.ascii.txt", [] { return FormatComparison(Comparison(), kAscii); }},
+    {"comparison.md", [] { return FormatMarkdownComparison(Comparison()); }},
+    {"comparison.json", [] { return ComparisonJson(Comparison(), kPretty); }},
+    {"comparison.jsonl", [] { return ComparisonJson(Comparison(), kLines); }},
     {"explain.txt", [] { return FormatExplanation(Explanation(), kWide); }},
     {"explain.json", [] { return ExplainJson(Explanation(), kPretty); }},
     {"use.conf", [] { return MakeSnippet(SnippetFormat::kNixConf, kCache); }},

@@ -186,6 +186,40 @@ std::string PlanJson(const v1::PlanResponse& plan, JsonLayout layout) {
       layout);
 }
 
+namespace {
+
+Json ChangeOf(const v1::VariantChange& change, const v1::CompareEvaluationsResponse& comparison) {
+  const bool has_cause = change.cause() > 0 && change.cause() <= comparison.causes_size();
+  return {{"id", change.id()},
+          {"change", change.change()},
+          {"state_before", Nullable(change.state_before())},
+          {"state_after", Nullable(change.state_after())},
+          {"derivation_before", Nullable(change.derivation_before())},
+          {"derivation_after", Nullable(change.derivation_after())},
+          {"cause", has_cause ? Json(comparison.causes(change.cause() - 1).text()) : Json(nullptr)},
+          {"chain", List(change.chain(), [](const std::string& name) { return Json(name); })}};
+}
+
+}  // namespace
+
+std::string ComparisonJson(const v1::CompareEvaluationsResponse& comparison, JsonLayout layout) {
+  const Json changes = List(comparison.changes(), [&](const auto& change) { return ChangeOf(change, comparison); });
+  if (layout == JsonLayout::kLines) return DumpList("changes", changes, layout);
+  const Json causes = List(comparison.causes(), [](const v1::ChangeCause& cause) {
+    return Json{{"text", cause.text()},
+                {"kind", cause.kind()},
+                {"before", Nullable(cause.before())},
+                {"after", Nullable(cause.after())},
+                {"variants", cause.variants()}};
+  });
+  return Dump({{"before", EvaluationOf(comparison.before())},
+               {"after", EvaluationOf(comparison.after())},
+               {"totals", Object(comparison.totals())},
+               {"causes", causes},
+               {"changes", changes}},
+              layout);
+}
+
 std::string ExplainJson(const v1::ExplainResponse& explanation, JsonLayout layout) {
   Json json = Json::object();
   if (explanation.has_variant()) json["variant"] = VariantOf(explanation.variant());

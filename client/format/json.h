@@ -24,6 +24,8 @@ std::string WorkerJson(const v1::WorkerStatus& worker, JsonLayout layout);
 std::string ChannelsJson(const v1::ListChannelsResponse& channels, JsonLayout layout);
 std::string ChannelJson(const v1::Channel& channel, JsonLayout layout);
 std::string PlanJson(const v1::PlanResponse& plan, JsonLayout layout);
+// {"before","after","totals","causes":[…],"changes":[…]}; in lines the changes, each with its cause.
+std::string ComparisonJson(const v1::CompareEvaluationsResponse& comparison, JsonLayout layout);
 std::string ExplainJson(const v1::ExplainResponse& explanation, JsonLayout layout);
 // {"evaluation":…} of a trigger, with "totals" once it ended.
 std::string TriggerJson(const v1::Evaluation& evaluation, const v1::WatchResponse* end, JsonLayout layout);
@@ -31,7 +33,8 @@ std::string TriggerJson(const v1::Evaluation& evaluation, const v1::WatchRespons
 std::string WatchJson(const v1::WatchResponse& response);
 
 // A flat object, keys in the order given.
-using JsonFields = std::vector<std::pair<std::string, std::variant<std::string, int64_t, bool>>>;
+using JsonFields =
+    std::vector<std::pair<std::string, std::variant<std::string, int64_t, bool, std::vector<std::string>>>>;
 std::string ObjectJson(const JsonFields& fields, JsonLayout layout);
 
 // The axes of a slice as text, in the order of a variant's id: {"cuda":"12.9"}, {"capabilities":"8.9+9.0a"}.

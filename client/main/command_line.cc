@@ -116,6 +116,15 @@ void AddEvaluationVerbs(VerbTree& tree) {
                        "An evaluation's number, or a matrix for its newest; default: the newest of all");
       },
       Watch);
+  tree.Verb<ReportOptions>(
+      root, "report", "What came of an evaluation, as a comment for a pull request",
+      "Markdown unless --output says otherwise. With --against only what changed between the two, and the first\n"
+      "input that made each change.",
+      [](CLI::App& app, ReportOptions& o) {
+        app.add_option("EVAL", o.target, "An evaluation's number, or a matrix for its newest")->required();
+        app.add_option("--against", o.against, "An older evaluation, of this or another matrix");
+      },
+      Report);
 }
 
 constexpr char kAddressHelp[] = "A variant ([MATRIX/]ID), a .drv path or its hash part";
@@ -264,6 +273,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     line.text = out.str();
     return line;
   }
+  if (app.get_option("--output")->count() == 0 && app.got_subcommand("report")) line.form = OutputForm::kMarkdown;
   line.verb = tree.TakeChosen();
   return line;
 }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_replace.h"
 #include "client/fake_farm.h"
 #include "client/run_program.h"
 #include "lib/base/file.h"
@@ -44,6 +45,28 @@ TEST_F(MatrixProgramTest, CheckCountsWhatTheFileMakes) {
   const std::string file = File("m.toml", kMatrix);
   EXPECT_EQ(RunHydrant({"matrix", "check", file}).out,
             file + ": ok: m, 8 variants in 4 slices, 2 excluded, 1 impossible by rule\n");
+}
+
+TEST_F(MatrixProgramTest, CheckAndShowTellNotesBesideTheirResult) {
+  const std::string file = File("m.toml", absl::StrReplaceAll(kMatrix, {{"\"6.1\"", "\"8.9\""}}));
+  for (const char* verb : {"check", "show"}) {
+    const Ran ran = RunHydrant({"matrix", verb, file});
+    EXPECT_EQ(ran.exit, 0);
+    EXPECT_THAT(ran.err, HasSubstr("hydrant: note: " + file +
+                                   ": capability 8.9 is already in the default list of 12.6"));
+  }
+  EXPECT_THAT(RunHydrant({"matrix", "check", file, "--output", "jsonl"}).out,
+              HasSubstr("\"needs_evaluation\":false,\"notes\":[\"capability 8.9 is already"));
+}
+
+TEST_F(MatrixProgramTest, ADerivedListIsCheckedAndShownToNeedAnEvaluation) {
+  const std::string file = File(
+      "m.toml", absl::StrReplaceAll(kMatrix, {{"[\"a\", \"magma\"]", "{ changed_by = \"cudaSupport\" }"}}));
+  EXPECT_EQ(RunHydrant({"matrix", "check", file}).out,
+            file + ": ok: m, 4 slices; which packages cudaSupport changes (filter *) needs an evaluation\n");
+  const Ran ran = RunHydrant({"matrix", "show", file});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_THAT(ran.err, HasSubstr("so it needs an evaluation"));
 }
 
 TEST_F(MatrixProgramTest, CheckNamesLineAndNearestKeyOfTheFirstError) {

@@ -31,6 +31,7 @@ class FarmTest : public ::testing::Test {
     farm.channels = Golden<v1::ListChannelsResponse>("channels");
     farm.matrices = Golden<v1::ListMatricesResponse>("matrices");
     farm.evaluations = Golden<v1::ListEvaluationsResponse>("evaluations");
+    farm.comparison = Golden<v1::CompareEvaluationsResponse>("comparison");
     farm.explanation = Golden<v1::ExplainResponse>("explain");
     farm.farm.set_http_url("http://farm:8580");
     farm.farm.set_public_key("farm-1:a2V5");
@@ -87,6 +88,7 @@ TEST(Program, EveryVerbExplainsItself) {
                                                        {"evaluation", "list"},
                                                        {"status"},
                                                        {"watch"},
+                                                       {"report"},
                                                        {"log"},
                                                        {"explain"},
                                                        {"retry"},
@@ -125,6 +127,17 @@ TEST_F(FarmTest, StatusOfAnEvaluationAndOfAll) {
   EXPECT_EQ(Hydrant({"status", "--eval", "3"}).exit, 0);
   EXPECT_EQ(Hydrant({"status", "--output", "json"}).out, GoldenText("matrices.json"));
   EXPECT_THAT(farm.asked, ElementsAre("GetStatus evaluation: 3", "ListMatrices"));
+}
+
+TEST_F(FarmTest, AReportIsMarkdownUnlessAsked) {
+  EXPECT_EQ(Hydrant({"report", "3"}).out, GoldenText("report.md"));
+  EXPECT_EQ(Hydrant({"report", "demo", "-o", "json"}).out, GoldenText("status.json"));
+  EXPECT_EQ(Hydrant({"report", "5", "--against", "3"}).out, GoldenText("comparison.md"));
+  EXPECT_EQ(Hydrant({"report", "5", "--against", "3", "-o", "table"}, {{"COLUMNS", "100"}}).out,
+            GoldenText("comparison.txt"));
+  EXPECT_THAT(farm.asked, ElementsAre("GetStatus evaluation: 3", "GetStatus matrix: \"demo\"",
+                                      "CompareEvaluations before: 3 after: 5",
+                                      "CompareEvaluations before: 3 after: 5"));
 }
 
 TEST_F(FarmTest, Lists) {

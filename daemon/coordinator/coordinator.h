@@ -116,6 +116,9 @@ class Coordinator {
   FarmTotals Totals() const ABSL_LOCKS_EXCLUDED(mu_);
   // Which of these derivations have a step, and in what state: for a plan.
   std::map<std::string, StepState> StatesOf(const std::vector<std::string>& derivations) const ABSL_LOCKS_EXCLUDED(mu_);
+  // Of each path what is in the record; null: it is not there.
+  std::vector<std::shared_ptr<const DerivationEntry>> RecordedDerivations(const std::vector<std::string>& derivations) const
+      ABSL_LOCKS_EXCLUDED(mu_);
   std::shared_ptr<const Declared> DeclaredOf(const std::string& matrix) const ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- Announcements: grows with every change.

@@ -19,6 +19,14 @@ void MakeUnknown(Outcome& outcome, std::string_view why) {
   outcome = {.variant = outcome.variant, .cause = Cause::kUnknown, .message = std::string(why)};
 }
 
+// One evaluation is of one branch.
+absl::StatusOr<SourcePoint> PointOf(const SourceSpec& source) {
+  if (source.branches.empty()) return SourcePoint{};
+  if (source.branches.size() == 1) return SourcePoint{.branch = source.branches[0]};
+  return absl::InvalidArgumentError(absl::StrCat("[source] branches names ", source.branches.size(),
+                                                 " branches, and an evaluation is of one: give each a matrix of its own"));
+}
+
 std::vector<std::string> RootsOf(const Outcome& outcome) {
   std::vector<std::string> roots;
   for (const std::string& root : {outcome.derivation, outcome.environment}) {
@@ -93,14 +101,16 @@ void EvaluationRun::Release(const std::string& root) {
 }
 
 absl::Status EvaluationRun::Evaluate(const EvaluationTask& task, const std::string& root, const std::atomic<bool>& stop) {
-  HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(task.declared->matrix.source, root));
+  const SourceSpec& source = task.declared->matrix.source;
+  HYDRANT_ASSIGN_OR_RETURN(const SourcePoint point, PointOf(source));
+  HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(source, point, root));
   HYDRANT_RETURN_IF_ERROR(
       Insist(stop, 0, [&] { return options_.coordinator.SetRevision(task.id, tree.revision); }));
   HYDRANT_ASSIGN_OR_RETURN(std::vector<size_t> variants, options_.coordinator.UnknownVariants(task.id));
   std::atomic<bool> cancelled = false;
   absl::Status kept = absl::OkStatus();
   EvaluationInput input{.tree = tree.path, .matrix = task.declared->matrix, .expansion = task.declared->expansion,
-                        .variants = std::move(variants), .root = root};
+                        .variants = std::move(variants), .root = root, .revision = tree.revision};
   absl::Status evaluated = options_.evaluator.Evaluate(
       input,
       [&](std::vector<Outcome> outcomes) {
@@ -143,7 +153,8 @@ OutcomeBatch EvaluationRun::Complete(std::vector<Outcome> outcomes) {
   for (const Outcome& outcome : outcomes) {
     for (std::string& root : RootsOf(outcome)) roots.push_back(std::move(root));
   }
-  if (!WhyUnbuildable(roots).empty()) {
+  auto all = options_.closure.LoadAll(roots);
+  if (!all.ok() || !Unbuildable(*all).empty()) {
     // One of them is bad, and the others are not to suffer for it.
     roots.clear();
     for (Outcome& outcome : outcomes) {
@@ -151,9 +162,9 @@ OutcomeBatch EvaluationRun::Complete(std::vector<Outcome> outcomes) {
       if (!why.empty()) MakeUnknown(outcome, why);
       for (std::string& root : RootsOf(outcome)) roots.push_back(std::move(root));
     }
+    all = options_.closure.LoadAll(roots);
   }
   batch.outcomes = std::move(outcomes);
-  auto all = options_.closure.LoadAll(roots);
   if (!all.ok()) {
     for (Outcome& outcome : batch.outcomes) MakeUnknown(outcome, StdView(all.status().message()));
     return batch;
@@ -194,44 +205,11 @@ absl::Status EvaluationRun::ImportSources(const OutcomeBatch& batch) {
   return Annotate(options_.import.Import(sources), "bring the sources into the cache");
 }
 
-namespace {
-
-bool HasFailed(const std::map<std::string, StepState>& states, const std::string& derivation) {
-  auto state = states.find(derivation);
-  return state != states.end() && (state->second == StepState::kFailed || state->second == StepState::kDependencyFailed);
-}
-
-// What a variant would be, once its outcome is known.
-PlannedVariant PlanVariant(const VariantRecord& record, const Outcome* outcome, const OutcomeBatch& batch,
-                           const std::map<std::string, StepState>& states) {
-  PlannedVariant planned{.record = record, .state = "impossible"};
-  if (outcome != nullptr) {
-    planned.record.cause = outcome->cause;
-    planned.record.message = outcome->message;
-    planned.record.derivation = outcome->derivation;
-    planned.record.outputs = outcome->outputs;
-  }
-  const std::string& derivation = planned.record.derivation;
-  auto held = batch.held.find(derivation);
-  if (derivation.empty()) {
-    if (IsEvaluatorDeath(planned.record.cause)) planned.state = "failed";
-  } else if (held != batch.held.end()) {
-    planned.state = "cached";
-    planned.held_by = held->second;
-  } else {
-    planned.state = HasFailed(states, derivation) ? StepStateName(states.at(derivation)) : "pending";
-  }
-  return planned;
-}
-
-}  // namespace
-
 absl::StatusOr<PlanView> EvaluationRun::Plan(const Declared& declared, const std::atomic<bool>& cancelled) {
-  PlanView plan;
   static std::atomic<int64_t> number = 0;
   const std::string root = absl::StrCat("plan-", ++number);
-  HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(declared.matrix.source, root));
-  plan.revision = tree.revision;
+  HYDRANT_ASSIGN_OR_RETURN(const SourcePoint point, PointOf(declared.matrix.source));
+  HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(declared.matrix.source, point, root));
   const EvaluationEntry entry = NewEvaluationEntry({}, std::make_shared<const Declared>(declared));
   std::vector<size_t> wanted;
   for (const VariantEntry& variant : entry.variants) {
@@ -239,39 +217,24 @@ absl::StatusOr<PlanView> EvaluationRun::Plan(const Declared& declared, const std
   }
   std::vector<Outcome> outcomes;
   EvaluationInput input{.tree = tree.path, .matrix = declared.matrix, .expansion = declared.expansion,
-                        .variants = wanted, .root = root};
+                        .variants = wanted, .root = root, .revision = tree.revision};
   absl::Status evaluated = options_.evaluator.Evaluate(
       input,
       [&](std::vector<Outcome> some) {
-        for (Outcome& outcome : some) outcomes.push_back(std::move(outcome));
+        std::vector<std::string> roots;
+        for (Outcome& outcome : some) {
+          for (std::string& root : RootsOf(outcome)) roots.push_back(std::move(root));
+          outcomes.push_back(std::move(outcome));
+        }
+        // Read while they are sure to be there; what is wrong with one is told when it is looked at.
+        options_.closure.LoadAll(roots).status().IgnoreError();
       },
       cancelled);
   OutcomeBatch batch;
   if (evaluated.ok()) batch = Complete(std::move(outcomes));
   Release(root);
   HYDRANT_RETURN_IF_ERROR(evaluated);
-
-  std::map<size_t, const Outcome*> by_variant;
-  for (const Outcome& outcome : batch.outcomes) by_variant[outcome.variant] = &outcome;
-  const std::map<std::string, StepState> states =
-      options_.coordinator.StatesOf({batch.steps.begin(), batch.steps.end()});
-  std::map<std::string, int> wanters;
-  for (const VariantEntry& variant : entry.variants) {
-    auto outcome = by_variant.find(static_cast<size_t>(variant.record.ordinal));
-    plan.variants.push_back(
-        PlanVariant(variant.record, outcome == by_variant.end() ? nullptr : outcome->second, batch, states));
-    const std::string& derivation = plan.variants.back().record.derivation;
-    if (!derivation.empty()) ++wanters[derivation];
-  }
-  for (const std::string& step : batch.steps) {
-    if (batch.held.contains(step)) {
-      ++plan.present;
-    } else if (!HasFailed(states, step)) {
-      ++plan.build;
-    }
-  }
-  for (const auto& [derivation, count] : wanters) plan.shared += count > 1 ? 1 : 0;
-  return plan;
+  return MakePlan(tree.revision, entry, batch, options_.coordinator.StatesOf({batch.steps.begin(), batch.steps.end()}));
 }
 
 std::map<std::string, Answer> UpstreamMemory::Ask(const std::vector<std::string>& store_paths) {
@@ -281,6 +244,16 @@ std::map<std::string, Answer> UpstreamMemory::Ask(const std::vector<std::string>
     if (answer.held == Held::kPresent) held_.insert(path);
   }
   return answers;
+}
+
+void UpstreamMemory::Follow(const std::vector<std::string>& store_paths, const Onward& onward) {
+  presence_.Follow(store_paths, [&](const std::string& path, const Answer& answer) {
+    if (answer.held == Held::kPresent) {
+      MutexLock lock(mu_);
+      held_.insert(path);
+    }
+    return onward(path, answer);
+  });
 }
 
 bool UpstreamMemory::Holds(const std::string& store_path) const {

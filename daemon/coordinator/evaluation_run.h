@@ -15,6 +15,7 @@
 #include "daemon/cache/catalogue.h"
 #include "daemon/cache/store_import.h"
 #include "daemon/coordinator/coordinator.h"
+#include "daemon/coordinator/plan.h"
 #include "daemon/evaluate/derivation_closure.h"
 #include "daemon/evaluate/evaluator.h"
 #include "daemon/presence/presence.h"
@@ -22,18 +23,6 @@
 #include "lib/base/mutex.h"
 
 namespace hydrant {
-
-// What a plan finds: an evaluation that is not recorded.
-struct PlannedVariant {
-  VariantRecord record;
-  std::string state;    // cached pending impossible failed dependency_failed
-  std::string held_by;
-};
-struct PlanView {
-  std::string revision;
-  std::vector<PlannedVariant> variants;
-  int64_t build = 0, present = 0, shared = 0;  // steps
-};
 
 class EvaluationRun {
  public:
@@ -77,6 +66,7 @@ class UpstreamMemory final : public Presence {
  public:
   explicit UpstreamMemory(Presence& presence) : presence_(presence) {}
   std::map<std::string, Answer> Ask(const std::vector<std::string>& store_paths) override;
+  void Follow(const std::vector<std::string>& store_paths, const Onward& onward) override;
   // From memory. Any thread.
   bool Holds(const std::string& store_path) const;
 

@@ -2,6 +2,7 @@
 #include "daemon/coordinator/evaluation_run.h"
 
 #include "daemon/coordinator/farm_fixture.h"
+#include "daemon/evaluate/cached_evaluator.h"
 #include "lib/base/file.h"
 #include "lib/base/test_dir.h"
 #include "tests/fakes/fake_evaluator.h"
@@ -10,8 +11,10 @@
 namespace hydrant {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 
 class EvaluationRunTest : public FarmTest {
  protected:
@@ -152,6 +155,7 @@ TEST_F(EvaluationRunTest, APlanSaysWhatWouldBeBuiltAndRecordsNothing) {
   EXPECT_EQ(states, "pending cached pending impossible ");
   EXPECT_EQ(plan->build, 3);
   EXPECT_EQ(plan->present, 1);
+  EXPECT_THAT(plan->present_in, ElementsAre(Pair(FakePresence::kCache, 1)));
   EXPECT_EQ(plan->shared, 0);
   EXPECT_EQ(database_->commits(), commits);
   EXPECT_THAT(evaluator_.roots(), IsEmpty());
@@ -178,6 +182,66 @@ TEST_F(EvaluationRunTest, WhatUpstreamHeldIsRemembered) {
   presence_.Hide(OutputOf("a"));
   EXPECT_TRUE(memory.Holds(OutputOf("a")));
   EXPECT_FALSE(memory.Holds(OutputOf("b")));
+}
+
+// As the daemon has it: in front of the evaluator, what it once said.
+class RememberedRunTest : public EvaluationRunTest {
+ protected:
+  RememberedRunTest() {
+    run_ = std::make_unique<EvaluationRun>(EvaluationRun::Options{
+        .coordinator = farm(), .source = source_, .evaluator = cached_, .closure = closure_, .presence = presence_,
+        .catalogue = daemon_->catalogue, .import = import_});
+  }
+  // What the evaluator itself was asked since the last call.
+  int64_t Evaluated() { return std::exchange(counts_["miss"], 0) + std::exchange(counts_["gone"], 0); }
+
+  std::map<std::string, int64_t> counts_;
+  std::unique_ptr<EvaluationCache> cache_ = *EvaluationCache::Open({.folder = dir_ / "evaluations"});
+  CachedEvaluator cached_{{.evaluator = evaluator_, .cache = *cache_, .store_root = dir_.path(),
+                           .identity = []() -> absl::StatusOr<std::string> { return "scripted"; },
+                           .observe = [this](std::string_view result, int64_t n) { counts_[std::string(result)] += n; }}};
+};
+
+TEST_F(RememberedRunTest, TheSameRevisionAgainEvaluatesNothingAndGivesTheSameGrid) {
+  Write("base\ntop: base\nheld", {"top", "held"});
+  presence_.Hold(OutputOf("held"));
+  DeclareHere({"top", "held", "missing"});
+  RunOne();
+  EXPECT_EQ(Evaluated(), 3);
+  const std::string states = States();
+  evaluator_.FailWith(absl::InternalError("asked"));
+  RunOne();
+  EXPECT_EQ(Evaluated(), 0);
+  EXPECT_EQ(States(), states);
+  EXPECT_EQ(counts_["hit"], 3);
+  EXPECT_EQ(Newest().id.value, 2);
+  EXPECT_TRUE(run_->Plan(*farm().DeclaredOf("m"), stop_).ok());
+  EXPECT_EQ(Evaluated(), 0);
+}
+
+TEST_F(RememberedRunTest, AnotherRevisionIsEvaluated) {
+  Write("top", {"top"});
+  DeclareHere({"top"});
+  RunOne();
+  ASSERT_TRUE(WriteFileAtomically(dir_ / "src/default.nix", "{ changed = 1; }").ok());
+  RunOne();
+  EXPECT_EQ(Evaluated(), 2);
+}
+
+TEST_F(RememberedRunTest, RetryAfterADeadEvaluatorEvaluatesOnlyWhatItLeftUnknown) {
+  Write("a\nb\nc", {"a", "b", "c"});
+  evaluator_.Script("b", {.cause = Cause::kEvaluatorOutOfMemory, .message = "out of memory"});
+  DeclareHere({"a", "b", "c", "missing"});
+  RunOne();
+  EXPECT_EQ(States(), "a:ready b:failed c:ready missing:impossible");
+  Evaluated();
+  evaluator_.Script("b", {.derivation = DrvOf("b"), .outputs = {{"out", OutputOf("b")}}});
+  ASSERT_TRUE(farm().Retry({.matrix = "m"}, "").ok());
+  auto task = farm().TakeRequested();
+  ASSERT_TRUE(task.ok() && task->has_value());
+  run_->Run(**task, stop_);
+  EXPECT_EQ(States(), "a:ready b:ready c:ready missing:impossible");
+  EXPECT_EQ(Evaluated(), 1);
 }
 
 }  // namespace

@@ -267,6 +267,18 @@ std::map<std::string, StepState> Coordinator::StatesOf(const std::vector<std::st
   return states;
 }
 
+std::vector<std::shared_ptr<const DerivationEntry>> Coordinator::RecordedDerivations(
+    const std::vector<std::string>& derivations) const {
+  MutexLock lock(mu_);
+  std::vector<std::shared_ptr<const DerivationEntry>> entries;
+  entries.reserve(derivations.size());
+  for (const std::string& path : derivations) {
+    const auto found = state_->derivations.find(path);
+    entries.push_back(found == state_->derivations.end() ? nullptr : found->second);
+  }
+  return entries;
+}
+
 std::shared_ptr<const Declared> Coordinator::DeclaredOf(const std::string& matrix) const {
   MutexLock lock(mu_);
   auto found = state_->matrices.find(matrix);

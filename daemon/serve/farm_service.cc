@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/serve/messages.h"
+#include "daemon/source/git_address.h"
 #include "lib/base/status_macros.h"
 #include "lib/rpc/channel.h"
 #include "lib/rpc/status.h"
@@ -22,11 +23,15 @@ FarmService::Unary* FarmService::GetFarm(Context* context, const v1::GetFarmRequ
 
 absl::Status FarmService::MayRead(const v1::MatrixText& text, const Identity& identity, bool loopback) const {
   HYDRANT_ASSIGN_OR_RETURN(std::shared_ptr<const Declared> declared, Declare(FromMessage(text), options_.system));
-  const std::string& path = declared->matrix.source.path;
+  std::string path = declared->matrix.source.path;
+  if (path.empty()) {
+    HYDRANT_ASSIGN_OR_RETURN(const GitAddress address, ParseGitAddress(declared->matrix.source.git));
+    path = address.directory;
+  }
   if (path.empty()) return absl::OkStatus();
   if (options_.source_roots.empty()) {
     if (loopback && identity.role == Role::kOperator) return absl::OkStatus();
-    return absl::PermissionDeniedError("source.path: this daemon has no [source] roots, so only an operator on its "
+    return absl::PermissionDeniedError("[source]: this daemon has no [source] roots, so only an operator on its "
                                        "own machine may name a folder");
   }
   std::error_code error;
@@ -37,7 +42,7 @@ absl::Status FarmService::MayRead(const v1::MatrixText& text, const Identity& id
       return absl::OkStatus();
     }
   }
-  return absl::PermissionDeniedError(absl::StrCat("source.path: ", path, " lies under none of [source] roots: ",
+  return absl::PermissionDeniedError(absl::StrCat("[source]: ", path, " lies under none of [source] roots: ",
                                                   absl::StrJoin(options_.source_roots, ", ")));
 }
 
@@ -140,6 +145,20 @@ FarmService::Unary* FarmService::GetStatus(Context* context, const v1::GetStatus
     for (const GridVariant& variant : grid.variants) *response->add_variants() = ToMessage(variant);
     for (const auto& [state, count] : grid.totals) (*response->mutable_totals())[state] = count;
     for (const RunningView& running : grid.running) *response->add_running() = ToMessage(running);
+    return absl::OkStatus();
+  });
+}
+
+FarmService::Unary* FarmService::CompareEvaluations(Context* context, const v1::CompareEvaluationsRequest* request,
+                                                    v1::CompareEvaluationsResponse* response) {
+  return options_.gate.Serve(context, Role::kReader, [this, request, response]() -> absl::Status {
+    for (const auto& [field, id] : {std::pair("before", request->before()), std::pair("after", request->after())}) {
+      if (id > 0) continue;
+      return absl::InvalidArgumentError(absl::StrCat(field, ": ", id, " is no evaluation: they count from 1"));
+    }
+    HYDRANT_ASSIGN_OR_RETURN(ComparisonView view,
+                             options_.comparison.Compare({request->before()}, {request->after()}));
+    *response = ToMessage(view);
     return absl::OkStatus();
   });
 }

@@ -8,6 +8,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "daemon/coordinator/attempt_log.h"
+#include "daemon/coordinator/comparison.h"
 #include "daemon/coordinator/coordinator.h"
 #include "daemon/coordinator/evaluation_run.h"
 #include "daemon/serve/grpc_call.h"
@@ -22,6 +23,7 @@ class FarmService final : public v1::FarmService::CallbackService {
   struct Options {
     Coordinator& coordinator;
     EvaluationRun& run;
+    Comparison& comparison;
     AttemptLog& log;
     CallGate& gate;
     StreamThreads& streams;
@@ -40,6 +42,8 @@ class FarmService final : public v1::FarmService::CallbackService {
   Unary* GetStatus(Context*, const v1::GetStatusRequest*, v1::GetStatusResponse*) override;
   grpc::ServerWriteReactor<v1::WatchResponse>* Watch(Context*, const v1::WatchRequest*) override;
   grpc::ServerWriteReactor<v1::ReadLogResponse>* ReadLog(Context*, const v1::ReadLogRequest*) override;
+  Unary* CompareEvaluations(Context*, const v1::CompareEvaluationsRequest*,
+                            v1::CompareEvaluationsResponse*) override;
   Unary* Explain(Context*, const v1::ExplainRequest*, v1::ExplainResponse*) override;
   Unary* Cancel(Context*, const v1::CancelRequest*, v1::CancelResponse*) override;
   Unary* Retry(Context*, const v1::RetryRequest*, v1::RetryResponse*) override;

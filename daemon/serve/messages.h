@@ -2,6 +2,7 @@
 #ifndef HYDRANT_DAEMON_SERVE_MESSAGES_H_
 #define HYDRANT_DAEMON_SERVE_MESSAGES_H_
 
+#include "daemon/coordinator/comparison.h"
 #include "daemon/coordinator/evaluation_run.h"
 #include "daemon/coordinator/views.h"
 #include "hydrant/v1/farm_service.pb.h"
@@ -18,6 +19,7 @@ v1::WorkerStatus ToMessage(const WorkerView& worker);
 v1::Channel ToMessage(const ChannelRecord& channel);
 v1::MatrixSummary ToMessage(const MatrixView& matrix);
 v1::ExplainResponse ToMessage(const ExplainView& view);
+v1::CompareEvaluationsResponse ToMessage(const ComparisonView& view);
 v1::Assignment ToMessage(const Assignment& assignment, absl::Duration lease);
 v1::Offer ToMessage(const WorkerOffer& offer);
 v1::AttemptStage ToMessage(AttemptStage stage);

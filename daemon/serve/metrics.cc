@@ -4,6 +4,7 @@
 #include <prometheus/counter.h>
 #include <prometheus/exposer.h>
 #include <prometheus/family.h>
+#include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/metric_family.h>
 #include <prometheus/registry.h>
@@ -121,6 +122,10 @@ class Metrics::Impl final : public prometheus::Collectable {
       prometheus::BuildCounter().Name("hydrant_cache_requests_total").Help("HTTP requests of the cache, by kind and status code.").Register(*registry);
   prometheus::Counter& uploaded = prometheus::BuildCounter().Name("hydrant_upload_bytes_total")
                                       .Help("Compressed bytes of NARs that were taken in.").Register(*registry).Add({});
+  prometheus::Family<prometheus::Counter>& remembered = prometheus::BuildCounter().Name("hydrant_evaluation_cache_total")
+      .Help("Variants asked of the evaluation cache: hit, miss, or gone (its derivation was collected).").Register(*registry);
+  prometheus::Family<prometheus::Gauge>& upstream =
+      prometheus::BuildGauge().Name("hydrant_upstream_up").Help("1 while a cache upstream is asked, 0 while it fails and is left alone.").Register(*registry);
   prometheus::Family<Histogram>& queries =
       prometheus::BuildHistogram().Name("hydrant_db_query_seconds").Help("Database statements, by name.").Register(*registry);
   std::shared_ptr<Impl> self;  // as a Collectable, for as long as the exposer asks
@@ -184,6 +189,11 @@ void Metrics::CacheRequest(std::string_view kind, int code, int64_t uploaded) {
   impl_->requests.Add({{"kind", std::string(kind)}, {"code", std::to_string(code)}}).Increment();
   if (uploaded > 0) impl_->uploaded.Increment(static_cast<double>(uploaded));
 }
+
+void Metrics::EvaluationCache(std::string_view result, int64_t variants) {
+  impl_->remembered.Add({{"result", std::string(result)}}).Increment(static_cast<double>(variants));
+}
+void Metrics::UpstreamUp(const std::string& cache, bool up) { impl_->upstream.Add({{"cache", cache}}).Set(up ? 1 : 0); }
 
 void Metrics::Query(std::string_view statement, double seconds) {
   impl_->queries.Add({{"statement", std::string(statement)}}, kQuick).Observe(seconds);

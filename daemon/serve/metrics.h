@@ -33,6 +33,10 @@ class Metrics final : public FarmObserver {
   void Evaluated(absl::Duration took) override;
   // kind: cache_info narinfo nar log upload_nar upload_narinfo other. `uploaded`: bytes taken.
   void CacheRequest(std::string_view kind, int code, int64_t uploaded);
+  // Variants that were looked up among remembered outcomes: see CachedEvaluator.
+  void EvaluationCache(std::string_view result, int64_t variants);
+  // Whether a cache upstream is asked, or left alone because it fails. Any thread.
+  void UpstreamUp(const std::string& cache, bool up);
   void Query(std::string_view statement, double seconds);
 
  private:

@@ -15,7 +15,7 @@ from farm import CHAIN, ROOT, FarmTest, free_ports, wait_for
 
 # interface.md, "Metrics": those that exist by now.
 NAMES = ["hydrant_variants", "hydrant_steps", "hydrant_attempts_total", "hydrant_attempt_duration_seconds", "hydrant_lease_grant_seconds",
-         "hydrant_lease_expirations_total", "hydrant_workers", "hydrant_worker_slots", "hydrant_gpus", "hydrant_evaluation_duration_seconds",
+         "hydrant_lease_expirations_total", "hydrant_workers", "hydrant_worker_slots", "hydrant_gpus", "hydrant_evaluation_duration_seconds", "hydrant_evaluation_cache_total",
          "hydrant_evaluation_age_seconds", "hydrant_channel_lag_seconds", "hydrant_cache_bytes", "hydrant_cache_requests_total",
          "hydrant_upload_bytes_total", "hydrant_db_query_seconds"]
 

@@ -20,10 +20,15 @@ namespace hydrant {
 
 class MemorySource final : public TreeSource {
  public:
-  absl::StatusOr<Tree> Snapshot(const SourceSpec& spec, const std::string& root) override {
+  absl::StatusOr<Tree> Snapshot(const SourceSpec& spec, const SourcePoint& point,
+                                const std::string& root) override {
     namespace fs = std::filesystem;
     if (!spec.git.empty())
-      return absl::UnimplementedError("git sources are not served by this version; use path");
+      return absl::UnimplementedError(
+          absl::StrCat("git source ", spec.git, ": this source serves paths only"));
+    if (!point.branch.empty() || !point.revision.empty())
+      return absl::InvalidArgumentError(
+          absl::StrCat("source path: no branches, so '", point.branch, point.revision, "' cannot be had"));
     if (root.empty() || root.find('/') != std::string::npos)
       return absl::InvalidArgumentError("root: not a plain name");
     std::error_code error;
@@ -31,17 +36,22 @@ class MemorySource final : public TreeSource {
     if (error) return absl::NotFoundError(absl::StrCat("source path ", spec.path, ": ", error.message()));
     if (!fs::is_directory(path))
       return absl::InvalidArgumentError(absl::StrCat("source path ", spec.path, ": not a folder"));
+    const std::string copy = folder_ / absl::StrCat("tree-", [this] {
+                               MutexLock lock(mu_);
+                               return ++count_;
+                             }());
+    fs::copy(path, copy, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+    RemoveTree(copy + "/.git").IgnoreError();
     nix::Sha256 hash;
-    if (absl::Status dumped = nix::DumpPath(path.string(), hash); !dumped.ok()) return dumped;
-    Tree tree{.path = "", .revision = hash.Finish().ToBase32()};
+    if (absl::Status dumped = nix::DumpPath(copy, hash); !dumped.ok()) return dumped;
+    Tree tree{.path = copy, .revision = hash.Finish().ToBase32()};
     MutexLock lock(mu_);
     std::map<std::string, std::string>& kept = roots_[root];
     if (const auto found = kept.find(tree.revision); found != kept.end()) {
+      RemoveTree(copy).IgnoreError();
       tree.path = found->second;
       return tree;
     }
-    tree.path = folder_ / absl::StrCat("tree-", ++count_);
-    fs::copy(path, tree.path, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
     kept[tree.revision] = tree.path;
     return tree;
   }
