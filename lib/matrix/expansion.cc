@@ -235,14 +235,23 @@ absl::StatusOr<Expansion> ExpandDerivedMatrix(const Matrix& matrix, std::string_
   listed.derived.reset();
   std::unordered_set<std::string_view> seen;
   for (const std::string& package : packages) {
-    const Variant probe{.id = package, .name = VariantNames({package}).front(), .package = package};
-    const auto& filter = matrix.derived->filter;
-    const bool kept = std::any_of(filter.begin(), filter.end(), [&](const std::string& glob) {
-      return MatchesVariant(matrix, glob, probe);
-    });
-    if (kept && seen.insert(package).second) listed.packages.push_back(package);
+    if (MatchesDerivedFilter(matrix, package) && seen.insert(package).second)
+      listed.packages.push_back(package);
   }
   return ExpandMatrix(listed, system);
+}
+
+bool MatchesDerivedFilter(const Matrix& matrix, const std::string& package) {
+  const Variant probe{.id = package, .name = VariantNames({package}).front(), .package = package};
+  const auto& filter = matrix.derived->filter;
+  return std::any_of(filter.begin(), filter.end(),
+                     [&](const std::string& glob) { return MatchesVariant(matrix, glob, probe); });
+}
+
+size_t FirstPossibleSlice(const Expansion& expansion) {
+  const auto possible = [](const Slice& slice) { return RefusalOf(slice.axes).cause == Cause::kNone; };
+  const auto found = std::find_if(expansion.slices.begin(), expansion.slices.end(), possible);
+  return found == expansion.slices.end() ? 0 : found - expansion.slices.begin();
 }
 
 }  // namespace hydrant

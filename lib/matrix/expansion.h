@@ -51,6 +51,13 @@ absl::StatusOr<Expansion> ExpandMatrix(const Matrix& matrix, std::string_view sy
 absl::StatusOr<Expansion> ExpandDerivedMatrix(const Matrix& matrix, std::string_view system,
                                               std::span<const std::string> packages);
 
+// Whether the filter of a matrix with a derived list keeps a package.
+bool MatchesDerivedFilter(const Matrix& matrix, const std::string& package);
+
+// The first slice in which some package may be: none of the rules about a slice as a whole refuses it. Where
+// every one is refused, the first. `expansion` has slices.
+size_t FirstPossibleSlice(const Expansion& expansion);
+
 // The slice as recipes and JSON see it: {"cuda":"12.9","capabilities":["8.9"],"forward_compat":true,…}; keys
 // sorted.
 std::string SliceJson(const Slice& slice);

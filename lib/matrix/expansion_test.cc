@@ -273,5 +273,15 @@ TEST(GlobsWithoutVariants, NamesTypingErrors) {
                           "[[check]] for 'magma2' (the nearest is 'magma')"));
 }
 
+TEST(FirstPossibleSlice, IsTheFirstThatNoRuleRefuses) {
+  Matrix matrix{.name = "small"};
+  matrix.derived = DerivedPackages{.changed_by = "cudaSupport"};
+  matrix.axes = {{.name = "cuda", .values = {{{"12.6"}}, {{"12.9"}}}},
+                 {.name = "capabilities", .values = {{{"12.0"}}}}};
+  EXPECT_EQ(FirstPossibleSlice(*ExpandDerivedMatrix(matrix, "x86_64-linux", {})), 1u);
+  matrix.axes[0].values = {{{"12.6"}}, {{"12.4"}}};
+  EXPECT_EQ(FirstPossibleSlice(*ExpandDerivedMatrix(matrix, "x86_64-linux", {})), 0u) << "none is possible";
+}
+
 }  // namespace
 }  // namespace hydrant

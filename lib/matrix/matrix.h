@@ -48,6 +48,11 @@ struct NixpkgsSpec {
   std::string config_json = "{}";               // [nixpkgs] config, as JSON
   std::vector<std::string> overlay_texts;
   bool ifd = false;
+  // Prefixes of addresses that may be fetched while it is evaluated, where the farm permits them.
+  std::vector<std::string> allowed_uris = {};
+  // What else is asked of each package, at one more import a slice. "hygiene": can it be looked at with unfree
+  // refused. Built-in recipes only.
+  std::vector<std::string> probe = {};
 };
 
 // A selection of cells: a cell matches when each given axis has one of the values (globs).

@@ -14,6 +14,7 @@
 #include "lib/matrix/settings.h"
 #include "lib/matrix/table_reader.h"
 #include "lib/matrix/toml_reader.h"
+#include "lib/matrix/uri_prefixes.h"
 
 namespace hydrant {
 namespace {
@@ -21,6 +22,10 @@ namespace {
 using Kind = TomlNode::Kind;
 
 const std::vector<std::string> BuiltInRecipes() { return {"auto", "2020", "2022", "2025"}; }
+
+const std::vector<std::string> NixpkgsKeys() {
+  return {"recipe", "allow", "config", "overlays", "ifd", "allowed_uris", "probe"};
+}
 
 bool IsRecipeFile(const std::string& recipe) { return recipe.ends_with(".nix"); }
 
@@ -50,6 +55,7 @@ class MatrixReader {
   void ReadSource(const TomlNode& table);
   void ReadNixpkgs(const TomlNode& table);
   void ReadRecipe(TableReader* reader);
+  void ReadProbe(TableReader* reader);
   void ReadConfig(TableReader* reader);
   // [nixpkgs] config must not say what an axis says.
   void CheckConfig(const TomlNode& table);
@@ -117,7 +123,7 @@ void MatrixReader::ReadSource(const TomlNode& table) {
 }
 
 void MatrixReader::ReadNixpkgs(const TomlNode& table) {
-  TableReader reader(table, "[nixpkgs]", {"recipe", "allow", "config", "overlays", "ifd"}, &errors_);
+  TableReader reader(table, "[nixpkgs]", NixpkgsKeys(), &errors_);
   NixpkgsSpec& nixpkgs = matrix_.nixpkgs;
   ReadRecipe(&reader);
   ReadConfig(&reader);
@@ -130,11 +136,31 @@ void MatrixReader::ReadNixpkgs(const TomlNode& table) {
                 absl::StrCat("'", gate, "' is not one of unfree, broken, insecure",
                              nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'")));
   }
+  reader.ReadStrings("allowed_uris", {.may_be_empty = true}, &nixpkgs.allowed_uris);
+  for (const std::string& prefix : nixpkgs.allowed_uris) {
+    const std::string fault = UriPrefixFault(prefix);
+    if (!fault.empty()) reader.Fail(*reader.Find("allowed_uris"), absl::StrCat("'", prefix, "' ", fault));
+  }
+  ReadProbe(&reader);
   std::vector<std::string> overlays;
   reader.ReadStrings("overlays", {.may_be_empty = true}, &overlays);
   for (const std::string& path : overlays) {
     nixpkgs.overlay_texts.push_back(FileText(&reader, *reader.Find("overlays"), path));
   }
+}
+
+void MatrixReader::ReadProbe(TableReader* reader) {
+  NixpkgsSpec& nixpkgs = matrix_.nixpkgs;
+  reader->ReadStrings("probe", {.may_be_empty = true}, &nixpkgs.probe);
+  for (const std::string& word : nixpkgs.probe) {
+    if (word == "hygiene") continue;
+    const std::string nearest = NearestWord(word, std::vector<std::string>{"hygiene"});
+    reader->Fail(*reader->Find("probe"),
+                 absl::StrCat("'", word, "' is not hygiene, the only one there is",
+                              nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'")));
+  }
+  if (!nixpkgs.probe.empty() && !nixpkgs.recipe_text.empty())
+    reader->Fail(*reader->Find("probe"), "only a built-in recipe can be asked with unfree refused");
 }
 
 void MatrixReader::ReadRecipe(TableReader* reader) {
@@ -163,7 +189,7 @@ void MatrixReader::ReadConfig(TableReader* reader) {
 }
 
 void MatrixReader::CheckConfig(const TomlNode& table) {
-  TableReader reader(table, "[nixpkgs]", {"recipe", "allow", "config", "overlays", "ifd"}, &errors_);
+  TableReader reader(table, "[nixpkgs]", NixpkgsKeys(), &errors_);
   const TomlNode* config = reader.ReadTable("config");
   if (config == nullptr) return;
   for (const TomlMember& member : config->members) {

@@ -78,6 +78,17 @@ TEST(ReadMatrix, ReadsHowNixpkgsIsToBeImported) {
   EXPECT_TRUE(nixpkgs.ifd);
 }
 
+TEST(ReadMatrix, AProbeNeedsARecipeThatCanRefuseUnfree) {
+  const std::string text =
+      "name = \"x\"\nsource.path = \"/t\"\naxes.package = [\"a\"]\nnixpkgs.probe = [\"hygiene\"]\n";
+  EXPECT_THAT(ReadMatrix({text, {}}, "m.toml", "/")->nixpkgs.probe, ElementsAre("hygiene"));
+  const auto own =
+      ReadMatrix({text + "nixpkgs.recipe = \"x.nix\"\n", {{"x.nix", "{ ... }: { }"}}}, "m.toml", "/");
+  EXPECT_THAT(
+      std::string(own.status().message()),
+      HasSubstr("m.toml:4: [nixpkgs] probe: only a built-in recipe can be asked with unfree refused"));
+}
+
 TEST(ReadMatrix, ReadsGateChecksAndLimits) {
   const Matrix matrix = Good("cuda-core.toml");
   EXPECT_TRUE(matrix.gate.declared);
