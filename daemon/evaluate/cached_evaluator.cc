@@ -17,8 +17,8 @@ namespace {
 
 constexpr absl::Duration kLookForCancellation = absl::Milliseconds(200);
 
-// With import from derivation an error may be a builder's, and no word of it says so. An environment that is missing
-// without a word was lost with its evaluator.
+// With import from derivation an error may be a builder's, and no word of it says so. An environment that is
+// missing without a word was lost with its evaluator.
 bool IsRemembered(const CachedName& name, const Outcome& outcome, bool ifd) {
   if (outcome.cause == Cause::kNone) {
     const bool lost = name.environment && outcome.environment.empty() && (ifd || outcome.message.empty());
@@ -39,7 +39,7 @@ struct CachedEvaluator::Asked {
   std::vector<size_t> variants;  // not known
   size_t unanswered = 0;         // of these
   CachedSlice known;
-  bool learned = false;          // something that the file has not
+  bool learned = false;  // something that the file has not
   bool claimed = false;
 };
 
@@ -86,9 +86,32 @@ absl::Status CachedEvaluator::Evaluate(const EvaluationInput& input,
   return absl::OkStatus();
 }
 
-void CachedEvaluator::Release(const std::string& root) {
-  options_.evaluator.Release(root);
+absl::StatusOr<DerivedList> CachedEvaluator::DerivePackages(const EvaluationInput& input,
+                                                            const std::atomic<bool>& cancelled) {
+  const bool rememberable = !input.revision.empty() && input.matrix.derived &&
+                            !input.expansion.slices.empty() && !input.matrix.nixpkgs.ifd;
+  const absl::StatusOr<std::string> identity = rememberable ? options_.identity() : absl::UnknownError("");
+  if (!identity.ok()) return options_.evaluator.DerivePackages(input, cancelled);
+  const std::string key = DerivedListKey(input, *identity);
+  if (!ClaimAlone(key, cancelled)) return absl::CancelledError("evaluation cancelled");
+  absl::StatusOr<DerivedList> list = RememberedList(key, input, cancelled);
+  Unclaim(key);
+  return list;
 }
+
+absl::StatusOr<DerivedList> CachedEvaluator::RememberedList(const std::string& key,
+                                                            const EvaluationInput& input,
+                                                            const std::atomic<bool>& cancelled) {
+  if (std::optional<DerivedList> known = options_.cache.FindList(key); known) return *std::move(known);
+  absl::StatusOr<DerivedList> list = options_.evaluator.DerivePackages(input, cancelled);
+  if (!list.ok() || !list->unknown.empty()) return list;
+  if (const absl::Status saved = options_.cache.SaveList(key, *list); !saved.ok()) {
+    Log(LogLevel::kWarning, "package list not remembered", {{"reason", saved.ToString()}});
+  }
+  return list;
+}
+
+void CachedEvaluator::Release(const std::string& root) { options_.evaluator.Release(root); }
 
 std::vector<CachedEvaluator::Asked> CachedEvaluator::Ask(const EvaluationInput& input,
                                                          const std::string& identity) const {
@@ -117,6 +140,15 @@ std::vector<CachedEvaluator::Asked> CachedEvaluator::Claim(std::vector<Asked>& w
     if (mine.empty()) unclaimed_.WaitFor(mu_, kLookForCancellation);
   }
   return mine;
+}
+
+bool CachedEvaluator::ClaimAlone(const std::string& key, const std::atomic<bool>& cancelled) {
+  MutexLock lock(mu_);
+  while (!cancelled.load()) {
+    if (claimed_.insert(key).second) return true;
+    unclaimed_.WaitFor(mu_, kLookForCancellation);
+  }
+  return false;
 }
 
 void CachedEvaluator::Unclaim(const std::string& key) {
@@ -157,7 +189,8 @@ std::vector<Outcome> CachedEvaluator::TakeKnown(const EvaluationInput& input, bo
   return known;
 }
 
-absl::Status CachedEvaluator::EvaluateRest(const EvaluationInput& input, std::vector<Asked>& slices, Claims& claims,
+absl::Status CachedEvaluator::EvaluateRest(const EvaluationInput& input, std::vector<Asked>& slices,
+                                           Claims& claims,
                                            const std::function<void(std::vector<Outcome>)>& take,
                                            const std::atomic<bool>& cancelled) {
   std::map<size_t, Asked*> by_variant;

@@ -19,7 +19,9 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::string DrvOf(const std::string& name) { return "/nix/store/0123456789abcdfghijklmnpqrsvwxyz-" + name + ".drv"; }
+std::string DrvOf(const std::string& name) {
+  return "/nix/store/0123456789abcdfghijklmnpqrsvwxyz-" + name + ".drv";
+}
 
 // Notes what it was asked, by variant id.
 class AskedEvaluator final : public Evaluator {
@@ -35,6 +37,13 @@ class AskedEvaluator final : public Evaluator {
     if (call) call();
     return script.Evaluate(input, take, cancelled);
   }
+  absl::StatusOr<DerivedList> DerivePackages(const EvaluationInput& input,
+                                             const std::atomic<bool>& cancelled) override {
+    ++lists;
+    absl::StatusOr<DerivedList> list = script.DerivePackages(input, cancelled);
+    if (list.ok()) list->unknown = unknown;
+    return list;
+  }
   void Release(const std::string& root) override { script.Release(root); }
   // Since the last call.
   std::vector<std::string> Asked() {
@@ -43,6 +52,8 @@ class AskedEvaluator final : public Evaluator {
   }
   FakeEvaluator script;
   std::function<void()> meanwhile;  // in the next evaluation, once
+  std::atomic<int> lists = 0;       // that were derived
+  std::vector<std::string> unknown;
 
  private:
   Mutex mu_;
@@ -63,7 +74,9 @@ class CachedEvaluatorTest : public testing::Test {
     cached_.reset();
     cache_ = *EvaluationCache::Open({.folder = dir_ / "cache"});
     cached_ = std::make_unique<CachedEvaluator>(CachedEvaluator::Options{
-        .evaluator = inner_, .cache = *cache_, .store_root = dir_.path(),
+        .evaluator = inner_,
+        .cache = *cache_,
+        .store_root = dir_.path(),
         .identity = [this] { return identity_; },
         .observe = [this](std::string_view result, int64_t n) { counts_[std::string(result)] += n; }});
   }
@@ -71,7 +84,9 @@ class CachedEvaluatorTest : public testing::Test {
     ASSERT_TRUE(WriteFileAtomically(dir_.path() + DrvOf(name), "Derive").ok());
     inner_.script.Script(name, {.derivation = DrvOf(name), .outputs = {{"out", "/nix/store/out"}}});
   }
-  Answers Evaluate(const Matrix& matrix) { return Ask(*cached_, "/tree", matrix, "e1", cancelled_, {}, revision_); }
+  Answers Evaluate(const Matrix& matrix) {
+    return Ask(*cached_, "/tree", matrix, "e1", cancelled_, {}, revision_);
+  }
 
   TestDir dir_;
   AskedEvaluator inner_;
@@ -122,13 +137,14 @@ TEST_F(CachedEvaluatorTest, WhatKilledAnEvaluatorIsEvaluatedAgainAndNothingElse)
 
 TEST_F(CachedEvaluatorTest, EverythingThatDecidesAnOutcomeIsInTheKey) {
   const Matrix matrix = SmallMatrix({"a"});
-  std::vector<Matrix> others(6, matrix);
+  std::vector<Matrix> others(7, matrix);
   others[0].nixpkgs.recipe_text += " ";
   others[1].nixpkgs.allow = {"unfree", "broken"};
   others[2].nixpkgs.config_json = R"({"cudaSupport":true})";
   others[3].nixpkgs.overlay_texts = {"self: super: { }"};
   others[4].nixpkgs.ifd = true;
   others[5].nixpkgs.recipe_text.clear();
+  others[6].nixpkgs.probe = {"hygiene"};
   Evaluate(matrix);
   inner_.Asked();
   for (const Matrix& other : others) {
@@ -186,7 +202,9 @@ TEST_F(CachedEvaluatorTest, ASliceThatTwoAskForAtOnceIsEvaluatedOnce) {
   std::thread other;
   Answers others;
   inner_.meanwhile = [&] {
-    other = std::thread([&] { others = Ask(*cached_, "/tree", SmallMatrix({"a", "b"}), "e2", cancelled_, {}, "r1"); });
+    other = std::thread([&] {
+      others = Ask(*cached_, "/tree", SmallMatrix({"a", "b"}), "e2", cancelled_, {}, "r1");
+    });
   };
   const Answers mine = Evaluate(SmallMatrix({"a", "b"}));
   other.join();
@@ -202,14 +220,58 @@ TEST_F(CachedEvaluatorTest, OneThatIsCancelledLeavesItsSliceToOthers) {
   EXPECT_EQ(Evaluate(SmallMatrix({"a"})).Cause("a@cuda12.9-x86_64-linux"), "");
 }
 
+class CachedListTest : public CachedEvaluatorTest {
+ protected:
+  CachedListTest() { inner_.script.ScriptChanged({"a", "python3Packages.b"}); }
+  std::vector<std::string> List(const Matrix& matrix) {
+    return AskList(*cached_, "/tree", matrix, cancelled_, revision_)->packages;
+  }
+};
+
+TEST_F(CachedListTest, ADerivedListIsRemembered) {
+  EXPECT_THAT(List(DerivedMatrix({"*"})), ElementsAre("a", "python3Packages.b"));
+  Reopen();
+  EXPECT_THAT(List(DerivedMatrix({"*"})), ElementsAre("a", "python3Packages.b"));
+  EXPECT_EQ(inner_.lists, 1);
+}
+
+TEST_F(CachedListTest, SwitchFilterGroupsAndRevisionAreInItsKey) {
+  std::vector<Matrix> others(5, DerivedMatrix({"@g"}));
+  others[1].derived->changed_by = "rocmSupport";
+  others[2].derived->filter = {"*"};
+  others[3].groups["g"] = {"a"};
+  others[4].axes[0].values = {{{"12.6"}}};
+  for (const Matrix& other : others) List(other);
+  revision_ = "r2";
+  List(others[0]);
+  EXPECT_EQ(inner_.lists, 6);
+}
+
+TEST_F(CachedListTest, AListWithUnknownNamesOrImportsFromDerivationIsNot) {
+  inner_.unknown = {"a"};
+  List(DerivedMatrix({"*"}));
+  inner_.unknown.clear();
+  List(DerivedMatrix({"*"}));
+  EXPECT_EQ(inner_.lists, 2);
+  Matrix matrix = DerivedMatrix({"*"});
+  matrix.nixpkgs.ifd = true;
+  List(matrix);
+  List(matrix);
+  EXPECT_EQ(inner_.lists, 4);
+}
+
 // With the stock Nix.
 TEST(CachedNixTest, AHitsDerivationIsNotCollectedWhileItIsTaken) {
-  NixWorld world(R"({ slice }: { good = derivation { name = "good"; system = slice.system; builder = "/bin/sh"; }; })");
+  NixWorld world(
+      R"({ slice }: { good = derivation { name = "good"; system = slice.system; builder = "/bin/sh"; }; })");
   auto cache = *EvaluationCache::Open({.folder = world.dir / "cache"});
   std::map<std::string, int64_t> counts;
-  CachedEvaluator cached({.evaluator = world.evaluator(), .cache = *cache, .store_root = world.options.nix.store_root,
-                          .identity = [&] { return EvaluatorIdentity(world.options.nix); },
-                          .observe = [&](std::string_view result, int64_t n) { counts[std::string(result)] += n; }});
+  CachedEvaluator cached(
+      {.evaluator = world.evaluator(),
+       .cache = *cache,
+       .store_root = world.options.nix.store_root,
+       .identity = [&] { return EvaluatorIdentity(world.options.nix); },
+       .observe = [&](std::string_view result, int64_t n) { counts[std::string(result)] += n; }});
   const auto evaluate = [&](const std::string& root, const std::function<void()>& on_call = {}) {
     const Answers answers = Ask(cached, world.tree(), SmallMatrix({"good"}), root, false, on_call, "r1");
     EXPECT_TRUE(answers.status.ok()) << answers.status;

@@ -1,37 +1,22 @@
 // The file of one slice.
 #include <nlohmann/json.hpp>
 
-#include "absl/strings/str_cat.h"
 #include "daemon/evaluate/driver_facts.h"
 #include "daemon/evaluate/evaluation_cache.h"
+#include "daemon/evaluate/sealed_text.h"
 #include "lib/base/status_macros.h"
-#include "lib/base/stream.h"
-#include "lib/nix/compression.h"
-#include "lib/nix/hash.h"
 
 namespace hydrant {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kMagic = "hydrant-evaluation";
-constexpr char kVersion = 1;
-constexpr size_t kHashSize = 32;
-constexpr size_t kMaxContent = 256 << 20;  // bytes, decompressed
-
-class BoundedSink final : public Sink {
- public:
-  absl::Status Write(std::string_view bytes) override {
-    if (value.size() + bytes.size() > kMaxContent) return absl::DataLossError("too large");
-    value.append(bytes);
-    return absl::OkStatus();
-  }
-  std::string value;
-};
+constexpr Seal kSeal = {.magic = "hydrant-evaluation", .version = 1};
 
 json LineOf(const CachedName& name, const Outcome& outcome) {
   // By name, so that a new field is either written or does not compile.
-  const auto& [variant, cause, message, derivation, outputs, environment, environment_output, facts] = outcome;
+  const auto& [variant, cause, message, derivation, outputs, environment, environment_output, facts] =
+      outcome;
   json line = {{"package", name.package}, {"wants", name.environment}};
   if (cause != Cause::kNone) line["cause"] = CauseName(cause);
   if (!message.empty()) line["message"] = message;
@@ -80,31 +65,17 @@ absl::Status ParseLine(std::string_view text, CachedSlice& slice) {
 }  // namespace
 
 absl::StatusOr<std::string> PrintCachedSlice(const CachedSlice& slice) {
-  StringSink body;
-  HYDRANT_ASSIGN_OR_RETURN(const auto compressor, nix::ZstdCompressor(body));
+  std::string text;
   for (const auto& [name, outcome] : slice) {
-    const std::string line = LineOf(name, outcome).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-    HYDRANT_RETURN_IF_ERROR(compressor->Write(line));
+    text += LineOf(name, outcome).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   }
-  HYDRANT_RETURN_IF_ERROR(compressor->Finish());
-  return absl::StrCat(AbslView(kMagic), std::string(1, kVersion),
-                      AbslView(nix::HashSha256(body.value).view()), body.value);
+  return SealText(kSeal, text);
 }
 
 absl::StatusOr<CachedSlice> ParseCachedSlice(std::string_view bytes) {
-  constexpr size_t kHeader = kMagic.size() + 1 + kHashSize;
-  if (bytes.size() < kHeader || !bytes.starts_with(kMagic)) return absl::DataLossError("no evaluation");
-  if (bytes[kMagic.size()] != kVersion) return absl::DataLossError("another version's");
-  const std::string_view body = bytes.substr(kHeader);
-  if (nix::HashSha256(body).view() != bytes.substr(kMagic.size() + 1, kHashSize)) {
-    return absl::DataLossError("its bytes are not those that were written");
-  }
-  BoundedSink content;
-  HYDRANT_ASSIGN_OR_RETURN(const auto decompressor, nix::Decompressor("zstd", content));
-  HYDRANT_RETURN_IF_ERROR(decompressor->Write(body));
-  HYDRANT_RETURN_IF_ERROR(decompressor->Finish());
+  HYDRANT_ASSIGN_OR_RETURN(const std::string text, UnsealText(kSeal, bytes));
   CachedSlice slice;
-  for (std::string_view rest = content.value; !rest.empty();) {
+  for (std::string_view rest = text; !rest.empty();) {
     const size_t end = std::min(rest.find('\n'), rest.size() - 1);
     HYDRANT_RETURN_IF_ERROR(ParseLine(rest.substr(0, end), slice));
     rest.remove_prefix(end + 1);

@@ -28,38 +28,119 @@ absl::StatusOr<std::shared_ptr<const LoadedDerivation>> DerivationClosure::Load(
   return loaded_.emplace(path, std::move(derivation)).first->second;
 }
 
-// Depth first without recursion: a graph may be deeper than a stack.
 absl::StatusOr<std::vector<std::shared_ptr<const LoadedDerivation>>> DerivationClosure::LoadAll(
     const std::vector<std::string>& roots) {
+  HYDRANT_ASSIGN_OR_RETURN(const LinkedClosure linked, Link(roots));
+  std::vector<std::shared_ptr<const LoadedDerivation>> result;
+  result.reserve(linked.all.size());
+  for (const LinkedDerivation* derivation : linked.all) result.push_back(derivation->loaded);
+  return result;
+}
+
+// Depth first without recursion, here and below: a graph may be deeper than a stack.
+absl::StatusOr<LinkedClosure> DerivationClosure::Link(const std::vector<std::string>& roots) {
+  for (const std::string& root : roots) HYDRANT_RETURN_IF_ERROR(LinkNew(root));
+  struct Visit {
+    const LinkedDerivation* derivation;
+    size_t next_input;
+  };
+  LinkedClosure result;
+  std::vector<Visit> open;
+  MutexLock lock(mu_);
+  std::vector<bool> seen(nodes_.size());
+  const auto begin = [&](const LinkedDerivation* derivation) {
+    if (seen[derivation->number]) return;
+    seen[derivation->number] = true;
+    open.push_back({derivation, 0});
+  };
+  for (const std::string& root : roots) {
+    result.roots.push_back(linked_.at(root));
+    begin(result.roots.back());
+    while (!open.empty()) {
+      Visit& top = open.back();
+      if (top.next_input < top.derivation->inputs.size()) {
+        begin(top.derivation->inputs[top.next_input++]);
+        continue;
+      }
+      result.all.push_back(top.derivation);
+      open.pop_back();
+    }
+  }
+  return result;
+}
+
+bool DerivationClosure::IsLinked(std::string_view path) const {
+  MutexLock lock(mu_);
+  return linked_.contains(AbslView(path));
+}
+
+absl::Status DerivationClosure::LinkNew(const std::string& root) {
   struct Visit {
     std::shared_ptr<const LoadedDerivation> derivation;
     std::map<std::string, std::set<std::string>>::const_iterator next_input;
   };
-  std::vector<std::shared_ptr<const LoadedDerivation>> result;
   absl::flat_hash_set<std::string> seen;
   std::vector<Visit> open;
   const auto begin = [&](const std::string& path) -> absl::Status {
-    if (!seen.insert(path).second) return absl::OkStatus();
+    if (IsLinked(path) || !seen.insert(path).second) return absl::OkStatus();
     HYDRANT_ASSIGN_OR_RETURN(auto derivation, Load(path));
     const auto first = derivation->parsed.input_derivations.begin();
     open.push_back({std::move(derivation), first});
     return absl::OkStatus();
   };
-  for (const std::string& root : roots) {
-    HYDRANT_RETURN_IF_ERROR(begin(root));
-    while (!open.empty()) {
-      Visit& top = open.back();
-      if (top.next_input == top.derivation->parsed.input_derivations.end()) {
-        result.push_back(std::move(top.derivation));
-        open.pop_back();
-        continue;
-      }
-      const std::string& input = (top.next_input++)->first;
-      if (absl::Status begun = begin(input); !begun.ok())
-        return Annotate(begun, "input of " + open.back().derivation->path);
+  HYDRANT_RETURN_IF_ERROR(begin(root));
+  while (!open.empty()) {
+    Visit& top = open.back();
+    if (top.next_input == top.derivation->parsed.input_derivations.end()) {
+      HYDRANT_RETURN_IF_ERROR(Enter(std::move(top.derivation)));
+      open.pop_back();
+      continue;
+    }
+    const std::string& input = (top.next_input++)->first;
+    if (absl::Status begun = begin(input); !begun.ok())
+      return Annotate(begun, "input of " + open.back().derivation->path);
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+std::string WhyUnbuildable(const LinkedDerivation& derivation) {
+  const LoadedDerivation& loaded = *derivation.loaded;
+  for (const auto& [name, output] : loaded.parsed.outputs) {
+    if (output.path.empty()) return absl::StrCat(loaded.path, ": the output ", name, " is content-addressed");
+  }
+  for (const LinkedDerivation* input : derivation.inputs) {
+    if (!input->unbuildable.empty()) return input->unbuildable;
+    for (const std::string& name : loaded.parsed.input_derivations.at(input->loaded->path)) {
+      if (input->loaded->parsed.outputs.contains(name)) continue;
+      return absl::StrCat(loaded.path, ": its input ", input->loaded->path, " has no output ", name);
     }
   }
-  return result;
+  return "";
+}
+
+}  // namespace
+
+// Its inputs are linked.
+absl::Status DerivationClosure::Enter(std::shared_ptr<const LoadedDerivation> loaded) {
+  LinkedDerivation node{.loaded = std::move(loaded)};
+  MutexLock lock(mu_);
+  const std::string& path = node.loaded->path;
+  if (linked_.contains(path)) return absl::OkStatus();  // by another thread
+  for (const auto& [input, outputs] : node.loaded->parsed.input_derivations) {
+    const auto found = linked_.find(input);
+    if (found == linked_.end()) {
+      return absl::InvalidArgumentError(absl::StrCat("derivations need one another in a circle: ", input,
+                                                     " is an input of itself through ", path));
+    }
+    node.inputs.push_back(found->second);
+  }
+  node.number = static_cast<uint32_t>(nodes_.size());
+  node.unbuildable = WhyUnbuildable(node);
+  const LinkedDerivation& entered = nodes_.emplace_back(std::move(node));
+  linked_.emplace(entered.loaded->path, &entered);
+  return absl::OkStatus();
 }
 
 }  // namespace hydrant

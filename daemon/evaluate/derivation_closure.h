@@ -1,10 +1,13 @@
-// Reads .drv files of a store, breadth-first from some roots, and remembers each for ever: a derivation is
-// immutable.
+// Reads .drv files of a store with all that they need, and remembers each for ever, linked to its inputs: a
+// derivation is immutable.
 #ifndef HYDRANT_DAEMON_EVALUATE_DERIVATION_CLOSURE_H_
 #define HYDRANT_DAEMON_EVALUATE_DERIVATION_CLOSURE_H_
 
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -20,6 +23,20 @@ struct LoadedDerivation {
   nix::Derivation parsed;
 };
 
+// With all that it needs read as well.
+struct LinkedDerivation {
+  std::shared_ptr<const LoadedDerivation> loaded;
+  std::vector<const LinkedDerivation*> inputs;  // each once
+  uint32_t number = 0;                          // of its closure's: dense, from 0
+  // Why it can never be built here, or something that it needs cannot; "": it can.
+  std::string unbuildable;
+};
+
+// Some of them, as they were asked for, and all that they need: inputs before those that use them, each once.
+struct LinkedClosure {
+  std::vector<const LinkedDerivation*> roots, all;
+};
+
 class DerivationClosure {
  public:
   // `store_root`: the folder that holds nix/store; "" for the machine's own.
@@ -30,11 +47,19 @@ class DerivationClosure {
   // All that the roots need, inputs before those that use them, each once.
   absl::StatusOr<std::vector<std::shared_ptr<const LoadedDerivation>>> LoadAll(
       const std::vector<std::string>& roots);
+  // The same, linked: what was read before costs no look at its path. They live as long as this.
+  absl::StatusOr<LinkedClosure> Link(const std::vector<std::string>& roots) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
+  absl::Status LinkNew(const std::string& root) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status Enter(std::shared_ptr<const LoadedDerivation> loaded) ABSL_LOCKS_EXCLUDED(mu_);
+  bool IsLinked(std::string_view path) const ABSL_LOCKS_EXCLUDED(mu_);
+
   const std::string store_root_;
-  Mutex mu_;
+  mutable Mutex mu_;
   absl::flat_hash_map<std::string, std::shared_ptr<const LoadedDerivation>> loaded_ ABSL_GUARDED_BY(mu_);
+  std::deque<LinkedDerivation> nodes_ ABSL_GUARDED_BY(mu_);  // by number; constant once they are in linked_
+  absl::flat_hash_map<absl::string_view, const LinkedDerivation*> linked_ ABSL_GUARDED_BY(mu_);  // by path
 };
 
 }  // namespace hydrant

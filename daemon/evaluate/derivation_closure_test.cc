@@ -111,6 +111,34 @@ TEST_F(DerivationClosureTest, AMissingInputNamesItsUser) {
               testing::AllOf(HasSubstr("-gone.drv"), HasSubstr("-top.drv")));
 }
 
+TEST_F(DerivationClosureTest, WhatIsLinkedKeepsItsNumberWhateverIsReadLater) {
+  Write("base", {});
+  Write("left", {"base"});
+  Write("top", {"base", "left"});
+  const auto before = closure_.Link({PathOf("left")}), after = closure_.Link({PathOf("top"), PathOf("left")});
+  ASSERT_TRUE(before.ok() && after.ok());
+  EXPECT_THAT(after->roots, ElementsAre(after->all[2], before->roots[0]));
+  EXPECT_THAT(after->roots[0]->inputs, ElementsAre(before->all[0], before->all[1]));
+  EXPECT_EQ(after->roots[0]->number, 2u);
+}
+
+TEST_F(DerivationClosureTest, WhatNeedsSomethingUnbuildableIsUnbuildableForTheSameReason) {
+  WriteText("floating", "Derive([(\"out\",\"\",\"r:sha256\",\"\")],[],[],\"x86_64-linux\",\"/bin/sh\",[],[])");
+  Write("user", {"floating"});
+  Write("top", {"user"});
+  Write("good", {});
+  const auto closure = closure_.Link({PathOf("top"), PathOf("good")});
+  ASSERT_TRUE(closure.ok()) << closure.status();
+  EXPECT_EQ(closure->roots[0]->unbuildable, PathOf("floating") + ": the output out is content-addressed");
+  EXPECT_EQ(closure->roots[1]->unbuildable, "");
+}
+
+TEST_F(DerivationClosureTest, DerivationsThatNeedOneAnotherAreRefused) {
+  Write("a", {"b"});
+  Write("b", {"a"});
+  EXPECT_TRUE(absl::IsInvalidArgument(closure_.LoadAll({PathOf("a")}).status()));
+}
+
 TEST_F(DerivationClosureTest, APathOutsideTheStoreIsRefused) {
   for (const char* path : {"/etc/passwd", "/nix/store/../../etc/x.drv", ""}) {
     EXPECT_TRUE(absl::IsInvalidArgument(closure_.Load(path).status())) << path;

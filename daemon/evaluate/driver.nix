@@ -9,7 +9,11 @@
 #   "recipe": "auto" | "2020" | "2022" | "2025" | "/absolute/recipe.nix",     the user's own when it starts with a slash
 #   "slice": {"cuda": "12.9", "python": "python312", "system": "x86_64-linux", …},
 #   "config": {…}, "overlays": ["/absolute/overlay.nix"], "allow": ["unfree"],   for built-in recipes; may be absent
-#   "names": [{"id": "jax@…", "path": ["python3Packages", "jax"], "env": true, "python": "python313"}, …]
+#   "names": [{"id": "jax@…", "path": ["python3Packages", "jax"], "env": true, "python": "python313"}, …],
+#   "bare": true,                                 no more than derivations is asked; may be absent, as those below
+#   "named": true,                                the slice's own cudatoolkit, cudnn, … are told
+#   "probe": ["hygiene"],                         which names cannot be looked at with unfree refused; built-in recipes only
+#   "sets": [[], ["python3Packages"], …]          for `list`
 # }
 # `python` is a name's own Python set, for slices that differ in nothing else and so share one import; absent: the slice's.
 # `path` is the declared name split at its dots: an attribute whose own name has dots is found as well. `env` asks for the
@@ -17,6 +21,9 @@
 #
 # Lines (nix puts "trace: " before each). With a built-in recipe, first of all:
 #   @S {"recipe", "why"}         which one it is, and what in the tree made `auto` choose it
+# With "named":
+#   @P                           begins to look at them: a process that dies before the next line dies of one of these alone
+#   @Q {"cudnn": "/nix/store/….drv", …}   those that the slice has and that evaluate (slice_packages.nix)
 # then, in this order for each name, in the order of the names:
 #   @B ID                        begins
 #   @R {"id", "drvPath", "name", "system", "outputs": {"out": "/nix/store/…"}, "features": […], "foundAs"}   a derivation;
@@ -29,17 +36,19 @@
 # and a process that dies of it does so before any @B.
 # and after @R:
 #   @E {"id", "drvPath", "outputs"}  or  @F {"id", "message"}    the environment asked for; @F: there is none, and why
+#   @H QUESTION, @U {"message"}      with "probe": what @A's hygiene is about, and the refusal that the last question met (hygiene.nix)
 #   @A {"id", "meta": {…}}           what else is known, only the fields that evaluate: licences [{"name", "free"}], broken, unfree,
 #                                    insecure, unsupported, timeout, maxSilent, position, description; of its passthru
 #                                    cudaSupport, rocmSupport, cudaVersion, cudaCapabilities, pythonVersion; unfreeThrough
-#                                    {"package", "licence", "inputs"}, the nearest unfree one among its inputs
+#                                    {"package", "licence", "inputs"}, the nearest unfree one among its inputs; hygiene [QUESTION …]
 # The last line is @Z. Each name has exactly one of @R @M @N @T, but for the one at which the process dies of an error that
 # cannot be caught: that is the last @B without any (its outcome is the error on standard error), or, after @R, the
 # environment (no @E yet) or the meta (no @A yet) of a name that is good. Names after it have to be asked again.
 #
 # `text` forces one name and nothing else, uncaught, so that nix itself words the error. `textOf` is the same as a function
 # of the id, for many in one `nix repl`: one import serves them all. There `tell` prints the lines of one name from its @B
-# on, and `ready` forces the package set, uncaught.
+# on, `tellSlice` those of @P and @Q, and `ready` forces the package set, uncaught. `list` tells the names in the sets asked
+# for (package_names.nix); `jobs` is what nix-eval-jobs evaluates (eval_jobs.nix).
 {
   input,
   id ? null,
@@ -56,22 +65,34 @@ let
       { inherit (request) recipe; why = "asked for by name"; };
   recipe = if builtIn then ./recipes + "/${chosen.recipe}.nix" else /. + request.recipe;
 
-  packages = import recipe (
-    {
-      nixpkgs = tree;
-      inherit (request) slice;
-    }
-    // (
-      if builtIn then
-        {
-          config = request.config or { };
-          overlays = map (file: import (/. + file)) (request.overlays or [ ]);
-          allow = request.allow or [ "unfree" ];
-        }
-      else
-        { }
-    )
-  );
+  packages = packagesWith (request.config or { }) (request.allow or [ "unfree" ]);
+  packagesWith =
+    config: allow:
+    import recipe (
+      {
+        nixpkgs = tree;
+        inherit (request) slice;
+      }
+      // (
+        if builtIn then
+          {
+            inherit config allow;
+            overlays = map (file: import (/. + file)) (request.overlays or [ ]);
+          }
+        else
+          { }
+      )
+    );
+
+  hygieneOf =
+    if builtIn && builtins.elem "hygiene" (request.probe or [ ]) then
+      import ./hygiene.nix {
+        inherit packagesWith resolveFrom;
+        config = request.config or { };
+        allow = request.allow or [ "unfree" ];
+      }
+    else
+      _: _: null;
 
   # In a built-in recipe python3Packages is the slice's Python set.
   pathOf =
@@ -87,7 +108,8 @@ let
 
   # {found = value; parent = set; as = path or null;} or {missing = name; parent = set or null;}. At each step the whole rest is
   # tried first, and what is missing under its name is looked for under the others of the era.
-  resolve = path: resolveIn [ ] false packages path;
+  resolve = resolveFrom packages;
+  resolveFrom = set: path: resolveIn [ ] false set path;
   resolveIn =
     before: renamed: set: path:
     let
@@ -228,7 +250,7 @@ let
     map one (if builtins.isList given then given else [ given ]);
 
   metaFields =
-    drv:
+    path: drv:
     let
       meta = drv.meta or { };
       of = types: value: if builtins.elem (builtins.typeOf value) types then value else null;
@@ -252,6 +274,7 @@ let
         );
         pythonVersion = attempt (of [ "string" ] (drv.pythonModule.pythonVersion or null));
         unfreeThrough = attempt (nearestUnfree drv);
+        hygiene = attempt (hygieneOf path drv);
       };
       sets = drv.cudaPackages or drv.passthru.cudaPackages or { };
       majorMinor = version: if builtins.isString version then builtins.head (builtins.match "([0-9]+\\.[0-9]+).*|.*" version) else null;
@@ -299,14 +322,22 @@ let
     in
     if unfree == null then [ ] else unfree;
 
-  environment =
+  # The environment with just this package: a derivation, or null.
+  environmentOf =
     parent: drv:
     let
       interpreter = if builtins.isAttrs (drv.pythonModule or null) then drv.pythonModule else parent.python or null;
-      environment = interpreter.withPackages (_: [ drv ]);
     in
-    if !(builtins.isAttrs interpreter && interpreter ? withPackages) then
-      { message = "no interpreter with withPackages belongs to this package"; }
+    if builtins.isAttrs interpreter && interpreter ? withPackages then interpreter.withPackages (_: [ drv ]) else null;
+  noEnvironment = "no interpreter with withPackages belongs to this package";
+
+  environment =
+    parent: drv:
+    let
+      environment = environmentOf parent drv;
+    in
+    if environment == null then
+      { message = noEnvironment; }
     else
       {
         drvPath = discard environment.drvPath;
@@ -336,7 +367,7 @@ let
           sayJson "E" ({ inherit (name) id; } // environmentResult);
       tellMeta = sayJson "A" {
         inherit (name) id;
-        meta = metaFields resolved.found;
+        meta = if request.bare or false then { } else metaFields (pathOf name) resolved.found;
       };
     in
     if name.env or false then told (tellMeta next) else tellMeta next;
@@ -384,14 +415,22 @@ let
     let
       each =
         if imported.success then
-          builtins.foldl' (
+          tellNamed (builtins.foldl' (
             done: name: builtins.seq done (say "@B ${name.id}" (outcome name null))
-          ) null request.names
+          ) null request.names)
         else
           say "@X" null;
       choice = builtins.tryEval (builtins.deepSeq chosen chosen);
     in
     if builtIn && choice.success then sayJson "S" { inherit (choice.value) recipe why; } each else each;
+
+  # Lines are told as they are forced, so @P before anything of @Q is looked at.
+  tellNamed =
+    next:
+    if request.named or false then
+      say "@P" (sayJson "Q" (import ./slice_packages.nix { inherit packages request attempt discard; }) next)
+    else
+      next;
 
   named =
     id:
@@ -400,12 +439,45 @@ let
     in
     if asked == [ ] then throw "no name with the id ${id}" else builtins.head asked;
 
+  # A name as eval_jobs.nix has it. nix-eval-jobs forces each meta, and a bad one must cost no derivation.
+  jobsOf =
+    name:
+    let
+      resolved = resolve (pathOf name);
+      there = if resolved.parent == null then [ ] else first 12 (similar resolved.missing resolved.parent);
+      drv =
+        if resolved ? missing then
+          throw (resolved.message + (if there == [ ] then "" else "; there are ${builtins.concatStringsSep ", " there}"))
+        else if builtins.isAttrs resolved.found && resolved.found.type or null == "derivation" then
+          resolved.found
+        else
+          throw "expression does not evaluate to a derivation but to ${kind resolved.found}";
+      environment = environmentOf resolved.parent drv;
+      foundAs = if (resolved.as or null) == null then { } else { foundAs = resolved.as; };
+    in
+    {
+      derivation = drv // { meta = { }; };
+      facts = drv // { meta = metaFields (pathOf name) drv // foundAs; };
+    }
+    // (
+      if name.env or false then
+        { environment = if environment == null then throw noEnvironment else environment // { meta = { }; }; }
+      else
+        { }
+    );
+
   textOf = id: discard (resolve (pathOf (named id))).found.drvPath;
 in
 {
   run = builtins.seq told (say "@Z" null);
   text = textOf id;
   inherit textOf;
+  jobs = map jobsOf request.names;
   tell = id: builtins.seq (say "@B ${id}" (outcome (named id) null)) "told";
+  tellSlice = tellNamed "told";
   ready = builtins.seq packages "ready";
+  list = import ./package_names.nix {
+    inherit packages;
+    sets = map (path: { inherit path; at = if path == [ ] then [ ] else pathOf { inherit path; }; }) (request.sets or [ ]);
+  };
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "lib/nix/store_path.h"
+
 namespace hydrant {
 namespace {
 
@@ -47,6 +49,18 @@ std::vector<Licence> Licences(const json& value) {
   return licences;
 }
 
+// Names and derivations.
+std::map<std::string, std::string> Named(const json& value) {
+  std::map<std::string, std::string> named;
+  if (!value.is_object()) return named;
+  for (const auto& [name, derivation] : value.items()) {
+    const std::string path = Text(derivation);
+    if (named.size() < kItems && path.ends_with(".drv") && nix::CheckStorePath(path).ok())
+      named[name.substr(0, kText)] = path;
+  }
+  return named;
+}
+
 }  // namespace
 
 void ReadFacts(const json& meta, VariantFacts* facts) {
@@ -64,16 +78,21 @@ void ReadFacts(const json& meta, VariantFacts* facts) {
   facts->cuda_version = Text(Member(meta, "cudaVersion"));
   facts->cuda_capabilities = Texts(Member(meta, "cudaCapabilities"));
   facts->python_version = Text(Member(meta, "pythonVersion"));
+  facts->named = Named(Member(meta, "named"));
+  facts->hygiene = Texts(Member(meta, "hygiene"));
 }
 
 json FactsMeta(const VariantFacts& facts) {
   // By name, so that a new field is either written or does not compile.
   const auto& [licences, unfree_through, unfree_licence, unfree_inputs, broken, unfree, insecure, unsupported,
-               cuda_support, rocm_support, cuda_version, cuda_capabilities, python_version, found_as] = facts;
+               cuda_support, rocm_support, cuda_version, cuda_capabilities, python_version, found_as, named,
+               hygiene] = facts;
   json meta = json::object();
-  for (const Licence& licence : licences) meta["licences"].push_back({{"name", licence.name}, {"free", licence.free}});
+  for (const Licence& licence : licences)
+    meta["licences"].push_back({{"name", licence.name}, {"free", licence.free}});
   if (!unfree_through.empty()) {
-    meta["unfreeThrough"] = {{"package", unfree_through}, {"licence", unfree_licence}, {"inputs", unfree_inputs}};
+    meta["unfreeThrough"] = {
+        {"package", unfree_through}, {"licence", unfree_licence}, {"inputs", unfree_inputs}};
   }
   const auto truth = [&meta](const char* key, const std::optional<bool>& value) {
     if (value.has_value()) meta[key] = *value;
@@ -87,7 +106,11 @@ json FactsMeta(const VariantFacts& facts) {
   if (!cuda_version.empty()) meta["cudaVersion"] = cuda_version;
   if (!cuda_capabilities.empty()) meta["cudaCapabilities"] = cuda_capabilities;
   if (!python_version.empty()) meta["pythonVersion"] = python_version;
+  if (!named.empty()) meta["named"] = named;
+  if (!hygiene.empty()) meta["hygiene"] = hygiene;
   return meta;
 }
+
+std::map<std::string, std::string> ReadNamed(const json& fields) { return Named(fields); }
 
 }  // namespace hydrant

@@ -15,13 +15,21 @@ std::string DriverInput(const DriverRequest& request, std::span<const DriverName
     asked.push_back({{"id", name.id}, {"path", path}, {"env", name.environment}});
     if (!name.python.empty()) asked.back()["python"] = name.python;
   }
+  json sets = json::array();
+  for (const std::string& set : request.sets) {
+    sets.push_back(std::vector<std::string>(absl::StrSplit(set, '.', absl::SkipEmpty())));
+  }
   const json input = {{"nixpkgs", request.tree},
                       {"recipe", request.recipe},
                       {"slice", json::parse(request.slice_json, nullptr, false)},
                       {"config", json::parse(request.config_json, nullptr, false)},
                       {"overlays", request.overlays},
                       {"allow", request.allow},
-                      {"names", std::move(asked)}};
+                      {"names", std::move(asked)},
+                      {"bare", request.bare},
+                      {"named", request.named},
+                      {"probe", request.probe},
+                      {"sets", std::move(sets)}};
   return input.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -24,6 +24,10 @@ struct DriverRequest {
   std::vector<std::string> overlays;  // absolute paths
   std::vector<std::string> allow;
   std::vector<DriverName> names;
+  bool bare = false;   // derivations only: no meta
+  bool named = false;  // what the slice has by name is asked
+  std::vector<std::string> probe;
+  std::vector<std::string> sets;  // attribute paths whose names `list` tells
 };
 
 // The input of driver.nix for some of the request's names.

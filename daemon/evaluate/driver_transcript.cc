@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/evaluate/driver_facts.h"
+#include "daemon/evaluate/evaluator_death.h"
 #include "lib/nix/store_path.h"
 
 namespace hydrant {
@@ -16,6 +17,7 @@ using nlohmann::json;
 
 constexpr std::string_view kTrace = "trace: ";
 constexpr size_t kWords = 64 << 10;
+constexpr size_t kQuestion = 100;
 
 std::string TextOf(const json& object, const char* key) {
   const auto found = object.find(key);
@@ -84,6 +86,12 @@ bool DriverTranscript::TakeMark(char mark, std::string_view rest) {
   switch (mark) {
     case 'S':
       return state_ == State::kBetween && reports_.empty() && !nothing_begins_ && Slice(rest);
+    case 'P':
+      if (state_ != State::kBetween || !reports_.empty() || named_.has_value()) return false;
+      state_ = State::kSlice;
+      return true;
+    case 'Q':
+      return state_ == State::kSlice && Named(rest);
     case 'B':
       return Begin(rest);
     case 'R':
@@ -95,6 +103,9 @@ bool DriverTranscript::TakeMark(char mark, std::string_view rest) {
     case 'F':
     case 'A':
       return state_ == State::kDetails && Detail(mark, rest);
+    case 'H':
+    case 'U':
+      return state_ == State::kDetails && Probe(mark, rest);
     case 'X':
       if (state_ != State::kBetween || !reports_.empty()) return false;
       nothing_begins_ = true;
@@ -113,6 +124,27 @@ bool DriverTranscript::Slice(std::string_view rest) {
   if (!recipe_.empty() || !fields.is_object() || TextOf(fields, "recipe").empty()) return false;
   recipe_ = TextOf(fields, "recipe");
   recipe_why_ = TextOf(fields, "why");
+  return true;
+}
+
+bool DriverTranscript::Named(std::string_view rest) {
+  const json fields = json::parse(rest, nullptr, false);
+  if (!fields.is_object()) return false;
+  named_ = ReadNamed(fields);
+  state_ = State::kBetween;
+  return true;
+}
+
+// Of the refusals that a question meets the first is the one that is told.
+bool DriverTranscript::Probe(char mark, std::string_view rest) {
+  if (mark == 'H') {
+    question_ = std::string(rest.substr(0, kQuestion));
+    return true;
+  }
+  const json fields = json::parse(rest, nullptr, false);
+  if (!fields.is_object() || question_.empty()) return false;
+  const std::string message = PrintableText(TextOf(fields, "message"));
+  refusals_.try_emplace(question_, message.substr(0, message.find('\n')));
   return true;
 }
 
@@ -151,6 +183,14 @@ bool DriverTranscript::Detail(char mark, std::string_view rest) {
   NameReport& report = reports_.back();
   if (mark == 'A') {
     if (const auto meta = fields.find("meta"); meta != fields.end()) ReadFacts(*meta, &report.facts);
+    for (std::string& question : report.facts.hygiene) {
+      const auto refusal = refusals_.find(question);
+      absl::StrAppend(
+          &question, ": ",
+          refusal == refusals_.end() ? "cannot be told where unfree is refused" : refusal->second);
+    }
+    refusals_.clear();
+    question_.clear();
     state_ = State::kBetween;
   } else if (mark == 'F') {
     if (!report.message.empty()) report.message += "; ";

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,10 @@ class DriverTranscript {
   bool in_name() const { return state_ == State::kName; }
   // The last report is there, but neither environment nor meta yet.
   bool in_details() const { return state_ == State::kDetails; }
+  // The slice's own packages have begun (@P) and are not told yet.
+  bool in_slice() const { return state_ == State::kSlice; }
+  // What the slice has by name; nullopt until it is told.
+  const std::optional<std::map<std::string, std::string>>& named() const { return named_; }
   // The set of packages itself is an error that was caught: no name begins.
   bool nothing_begins() const { return nothing_begins_; }
   // The built-in recipe that made the slice and why it was chosen; empty with one of the user's own.
@@ -48,18 +53,23 @@ class DriverTranscript {
   const std::string& words() const { return words_; }
 
  private:
-  enum class State { kBetween, kName, kDetails, kEnd };
+  enum class State { kBetween, kSlice, kName, kDetails, kEnd };
   bool TakeMark(char mark, std::string_view rest);
   bool Slice(std::string_view rest);
   bool Begin(std::string_view id);
   bool Report(char mark, std::string_view rest);
   bool Detail(char mark, std::string_view rest);
+  bool Named(std::string_view rest);
+  bool Probe(char mark, std::string_view rest);
 
   const std::vector<std::string> ids_;
   State state_ = State::kBetween;
   bool nothing_begins_ = false;
   std::string recipe_, recipe_why_;
+  std::optional<std::map<std::string, std::string>> named_;
   std::vector<NameReport> reports_;
+  std::map<std::string, std::string> refusals_;  // of the last name's questions
+  std::string question_;                         // the last of them
   std::string words_;
 };
 

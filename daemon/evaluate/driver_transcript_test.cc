@@ -43,6 +43,25 @@ TEST_F(DriverTranscriptTest, TheWordsOfADeathAreThoseSinceTheLastLine) {
   EXPECT_EQ(transcript_.words(), "error: attribute 'x' missing\n");
 }
 
+TEST_F(DriverTranscriptTest, WhatTheSliceHasByNameComesBeforeTheFirstName) {
+  Take({"trace: @P"});
+  EXPECT_TRUE(transcript_.in_slice());
+  EXPECT_FALSE(transcript_.named().has_value());
+  Take({absl::StrCat("trace: @Q {\"cudnn\":\"", kDrv, "\",\"nccl\":3,\"magma\":\"/etc/passwd.drv\"}"),
+        "trace: @B a"});
+  EXPECT_EQ(*transcript_.named(), (std::map<std::string, std::string>{{"cudnn", kDrv}}));
+  EXPECT_FALSE(transcript_.Take("trace: @P"));
+}
+
+TEST_F(DriverTranscriptTest, AQuestionThatIsRefusedHasItsFirstRefusal) {
+  Take({"trace: @B a", Derived("R", "a"), "trace: @H attribute", "trace: @H name",
+        "trace: @U {\"message\":\"cudnn is unfree\\n\\na) allow it\"}", "trace: @U {\"message\":\"another\"}",
+        "trace: @H meta", "trace: @A {\"id\":\"a\",\"meta\":{\"hygiene\":[\"name\",\"meta\"]}}"});
+  EXPECT_EQ(
+      transcript_.reports()[0].facts.hygiene,
+      (std::vector<std::string>{"name: cudnn is unfree", "meta: cannot be told where unfree is refused"}));
+}
+
 TEST_F(DriverTranscriptTest, WhatAPackageTracesIsNotTheDriver) {
   for (const char* line :
        {"trace: @R {\"id\":\"a\"}", "trace: @Z", "trace: @B b", "trace: @", "trace: @B", "@B a"}) {

@@ -19,7 +19,8 @@ namespace {
 constexpr size_t kKeySize = 52;  // SHA-256 in base32
 
 bool IsKey(const std::string& name) {
-  return name.size() == kKeySize && name.find_first_not_of("0123456789abcdfghijklmnpqrsvwxyz") == std::string::npos;
+  return name.size() == kKeySize &&
+         name.find_first_not_of("0123456789abcdfghijklmnpqrsvwxyz") == std::string::npos;
 }
 
 }  // namespace
@@ -43,7 +44,8 @@ absl::Status EvaluationCache::ReadFolder() {
       RemoveTree(it->path()).IgnoreError();
       continue;
     }
-    found.emplace_back(status.st_mtim.tv_sec, status.st_mtim.tv_nsec, name, static_cast<uint64_t>(status.st_size));
+    found.emplace_back(status.st_mtim.tv_sec, status.st_mtim.tv_nsec, name,
+                       static_cast<uint64_t>(status.st_size));
   }
   if (error) return ErrnoStatus(error.value(), "read folder " + options_.folder);
   std::sort(found.begin(), found.end());
@@ -54,31 +56,50 @@ absl::Status EvaluationCache::ReadFolder() {
 }
 
 CachedSlice EvaluationCache::Find(const std::string& key) {
-  {
-    MutexLock lock(mu_);
-    const auto found = files_.find(key);
-    if (found == files_.end()) return {};
-    Use(key, found->second.bytes);
-  }
-  const auto bytes = ReadFile(PathOf(key));
-  auto slice = bytes.ok() ? ParseCachedSlice(*bytes) : bytes.status();
-  if (slice.ok()) {
-    utimensat(AT_FDCWD, PathOf(key).c_str(), nullptr, 0);  // so that the next daemon knows what was used
-    return *std::move(slice);
-  }
-  Log(LogLevel::kWarning, "remembered evaluation removed", {{"file", PathOf(key)}, {"reason", slice.status().ToString()}});
-  MutexLock lock(mu_);
-  Forget(key);
-  return {};
+  return Read(key, &ParseCachedSlice).value_or(CachedSlice());
 }
 
 absl::Status EvaluationCache::Save(const std::string& key, const CachedSlice& slice) {
-  if (!IsKey(key)) return absl::InvalidArgumentError("remember an evaluation: '" + key + "' is no key");
-  HYDRANT_ASSIGN_OR_RETURN(const std::string bytes, PrintCachedSlice(slice));
-  if (bytes.size() > options_.max_bytes) return absl::OkStatus();
-  HYDRANT_RETURN_IF_ERROR(WriteFileAtomically(PathOf(key), bytes, 0600));
+  return Write(key, PrintCachedSlice(slice));
+}
+
+std::optional<DerivedList> EvaluationCache::FindList(const std::string& key) {
+  return Read(key, &ParseCachedList);
+}
+
+absl::Status EvaluationCache::SaveList(const std::string& key, const DerivedList& list) {
+  return Write(key, PrintCachedList(list));
+}
+
+template <typename Content>
+std::optional<Content> EvaluationCache::Read(const std::string& key,
+                                             absl::StatusOr<Content> (*parse)(std::string_view)) {
+  {
+    MutexLock lock(mu_);
+    const auto found = files_.find(key);
+    if (found == files_.end()) return std::nullopt;
+    Use(key, found->second.bytes);
+  }
+  const auto bytes = ReadFile(PathOf(key));
+  auto content = bytes.ok() ? parse(*bytes) : bytes.status();
+  if (content.ok()) {
+    utimensat(AT_FDCWD, PathOf(key).c_str(), nullptr, 0);  // so that the next daemon knows what was used
+    return *std::move(content);
+  }
+  Log(LogLevel::kWarning, "remembered evaluation removed",
+      {{"file", PathOf(key)}, {"reason", content.status().ToString()}});
   MutexLock lock(mu_);
-  Use(key, bytes.size());
+  Forget(key);
+  return std::nullopt;
+}
+
+absl::Status EvaluationCache::Write(const std::string& key, const absl::StatusOr<std::string>& bytes) {
+  if (!IsKey(key)) return absl::InvalidArgumentError("remember an evaluation: '" + key + "' is no key");
+  HYDRANT_RETURN_IF_ERROR(bytes.status());
+  if (bytes->size() > options_.max_bytes) return absl::OkStatus();
+  HYDRANT_RETURN_IF_ERROR(WriteFileAtomically(PathOf(key), *bytes, 0600));
+  MutexLock lock(mu_);
+  Use(key, bytes->size());
   Shrink(key);
   return absl::OkStatus();
 }

@@ -32,7 +32,9 @@ CachedSlice Sample() {
                       .cuda_version = "12.9",
                       .cuda_capabilities = {"8.9", "9.0a"},
                       .python_version = "3.12",
-                      .found_as = "python3Packages.pytorch"}}},
+                      .found_as = "python3Packages.pytorch",
+                      .named = {{"cudnn", "/nix/store/0123456789abcdfghijklmnpqrsvwxyz-cudnn.drv"}},
+                      .hygiene = {"name: Package ‘cudatoolkit’ has an unfree license"}}}},
           {{"héllo \"x\"\n", false}, {.cause = Cause::kThrow, .message = "line one\nline two \xff"}}};
 }
 

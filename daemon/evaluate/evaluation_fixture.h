@@ -55,8 +55,12 @@ inline Answers Ask(Evaluator& evaluator, const std::string& tree, const Matrix& 
   for (size_t i = 0; i < expansion->variants.size(); ++i) {
     if (expansion->variants[i].cause == Cause::kNone) variants.push_back(i);
   }
-  const EvaluationInput input{
-      .tree = tree, .matrix = matrix, .expansion = *expansion, .variants = variants, .root = root, .revision = revision};
+  const EvaluationInput input{.tree = tree,
+                              .matrix = matrix,
+                              .expansion = *expansion,
+                              .variants = variants,
+                              .root = root,
+                              .revision = revision};
   const auto take = [&](std::vector<Outcome> outcomes) {
     ++answers.calls;
     for (Outcome& outcome : outcomes) {
@@ -72,6 +76,23 @@ inline Answers Ask(Evaluator& evaluator, const std::string& tree, const Matrix& 
     EXPECT_EQ(answers.count.size(), variants.size());
   }
   return answers;
+}
+
+// What cudaSupport changes, in one slice.
+inline Matrix DerivedMatrix(std::vector<std::string> filter) {
+  Matrix matrix = SmallMatrix({});
+  matrix.derived = DerivedPackages{.changed_by = "cudaSupport", .filter = std::move(filter)};
+  return matrix;
+}
+
+inline absl::StatusOr<DerivedList> AskList(Evaluator& evaluator, const std::string& tree,
+                                           const Matrix& matrix, const std::atomic<bool>& cancelled = false,
+                                           const std::string& revision = "") {
+  const auto expansion = ExpandDerivedMatrix(matrix, "x86_64-linux", {});
+  if (!expansion.ok()) return expansion.status();
+  return evaluator.DerivePackages(
+      {.tree = tree, .matrix = matrix, .expansion = *expansion, .root = "list", .revision = revision},
+      cancelled);
 }
 
 // The real evaluator on a store of its own, with a tree of one file.

@@ -29,7 +29,8 @@ void AppendAll(std::string& text, const std::vector<std::string>& fields) {
 absl::StatusOr<std::string> EvaluatorIdentity(const nix::CommandSettings& nix) {
   HYDRANT_ASSIGN_OR_RETURN(
       const Completed told,
-      Run({.argv = {"nix-instantiate", "--version"}, .env = CommandEnvironment(nix), .clear_env = true}, "", absl::Minutes(1)));
+      Run({.argv = {"nix-instantiate", "--version"}, .env = CommandEnvironment(nix), .clear_env = true}, "",
+          absl::Minutes(1)));
   if (!told.status.ok()) {
     return absl::FailedPreconditionError(
         absl::StrCat("ask Nix for its version: ", told.status.ToString(), ": ", told.err));
@@ -48,7 +49,8 @@ absl::StatusOr<std::string> EvaluatorIdentity(const nix::CommandSettings& nix) {
 
 std::string SliceKey(const EvaluationInput& input, const Slice& slice, const std::string& evaluator) {
   // By name, so that a new field is either in the key or does not compile.
-  const auto& [recipe, recipe_text, allow, config_json, overlay_texts, ifd] = input.matrix.nixpkgs;
+  const auto& [recipe, recipe_text, allow, config_json, overlay_texts, ifd, allowed_uris, probe] =
+      input.matrix.nixpkgs;
   std::string text;
   const std::string path = input.tree.find("/nix/store/") == std::string::npos ? "" : input.tree;
   const std::string slice_json = SliceJson(slice);
@@ -60,6 +62,21 @@ std::string SliceKey(const EvaluationInput& input, const Slice& slice, const std
   AppendAll(text, allow);
   AppendAll(text, overlay_texts);
   Append(text, ifd ? "ifd" : "");
+  AppendAll(text, allowed_uris);
+  AppendAll(text, probe);
+  return nix::HashSha256(text).ToBase32();
+}
+
+std::string DerivedListKey(const EvaluationInput& input, const std::string& evaluator) {
+  const auto& [changed_by, filter] = *input.matrix.derived;
+  std::string text;
+  Append(text, SliceKey(input, input.expansion.slices[FirstPossibleSlice(input.expansion)], evaluator));
+  Append(text, changed_by);
+  AppendAll(text, filter);
+  for (const std::string& glob : filter) {
+    const auto group = input.matrix.groups.find(glob.starts_with('@') ? glob.substr(1) : "");
+    if (group != input.matrix.groups.end()) AppendAll(text, group->second);
+  }
   return nix::HashSha256(text).ToBase32();
 }
 

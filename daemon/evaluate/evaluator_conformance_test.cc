@@ -4,8 +4,10 @@
 #include <memory>
 #include <string>
 
+#include "daemon/evaluate/eval_jobs_world.h"
 #include "daemon/evaluate/evaluation_fixture.h"
 #include "daemon/evaluate/evaluator.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/fakes/fake_evaluator.h"
 
@@ -14,7 +16,12 @@ namespace {
 
 constexpr char kTree[] = R"({ slice }:
 let ok = name: derivation { inherit name; system = slice.system; builder = "/bin/sh"; };
-in { good = ok "good"; same = ok "good"; throws = throw "no such luck"; types = 1 + "a"; })";
+    cuda = if slice.cudaSupport or true then "cuda" else "cpu";
+in {
+  good = ok "good"; same = ok "good"; throws = throw "no such luck"; types = 1 + "a";
+  python3Packages = { flagged = ok "flagged-${cuda}"; plain = ok "plain"; };
+  switched = ok "switched-${cuda}";
+})";
 
 class World {
  public:
@@ -32,6 +39,15 @@ class RealWorld final : public World {
   NixWorld world_{kTree};
 };
 
+class PooledWorld final : public World {
+ public:
+  Evaluator& evaluator() override { return world_.evaluator(); }
+  std::string tree() override { return world_.nix.tree(); }
+
+ private:
+  EvalJobsWorld world_{kTree};
+};
+
 class FakeWorld final : public World {
  public:
   FakeWorld() {
@@ -39,6 +55,7 @@ class FakeWorld final : public World {
     const Outcome good{.derivation = stem + ".drv", .outputs = {{"out", stem}}};
     evaluator_.Script("good", good);
     evaluator_.Script("same", good);
+    evaluator_.ScriptChanged({"switched", "python3Packages.flagged"});
     evaluator_.Script("throws", {.cause = Cause::kThrow, .message = "no such luck"});
     evaluator_.Script("types", {.cause = Cause::kTypeError, .message = "cannot add a string to an integer"});
   }
@@ -59,6 +76,9 @@ class EvaluatorConformance : public testing::TestWithParam<Kind> {
   Answers Evaluate(const Matrix& matrix, const std::string& root = "e1",
                    const std::atomic<bool>& cancelled = false, const std::function<void()>& on_call = {}) {
     return Ask(world_->evaluator(), world_->tree(), matrix, root, cancelled, on_call);
+  }
+  absl::StatusOr<DerivedList> Derive(const Matrix& matrix, const std::atomic<bool>& cancelled = false) {
+    return AskList(world_->evaluator(), world_->tree(), matrix, cancelled);
   }
   const std::unique_ptr<World> world_ = GetParam().make();
 };
@@ -144,8 +164,29 @@ TEST_P(EvaluatorConformance, ARootThatLeadsElsewhereIsRefused) {
   EXPECT_TRUE(absl::IsInvalidArgument(Evaluate(SmallMatrix({"good"}), "../x").status));
 }
 
+TEST_P(EvaluatorConformance, ADerivedListIsWhatTheSwitchChanges) {
+  const auto list = Derive(DerivedMatrix({"*"}));
+  ASSERT_TRUE(list.ok()) << list.status();
+  EXPECT_THAT(list->packages, testing::ElementsAre("switched", "python3Packages.flagged"));
+  EXPECT_FALSE(list->notes.empty());
+  EXPECT_TRUE(list->unknown.empty());
+}
+
+TEST_P(EvaluatorConformance, ADerivedListKeepsWhatItsFilterMatches) {
+  EXPECT_THAT(Derive(DerivedMatrix({"python3Packages.*"}))->packages,
+              testing::ElementsAre("python3Packages.flagged"));
+  EXPECT_THAT(Derive(DerivedMatrix({"@solvers"}))->packages, testing::IsEmpty());
+}
+
+TEST_P(EvaluatorConformance, ADerivedListCancelledOrOfNoSuchMatrix) {
+  EXPECT_TRUE(absl::IsCancelled(Derive(DerivedMatrix({"*"}), true).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Derive(SmallMatrix({"good"})).status()));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, EvaluatorConformance,
                          testing::Values(Kind{"Nix", [] { return std::unique_ptr<World>(new RealWorld); }},
+                                         Kind{"NixEvalJobs",
+                                              [] { return std::unique_ptr<World>(new PooledWorld); }},
                                          Kind{"Fake", [] { return std::unique_ptr<World>(new FakeWorld); }}),
                          [](const testing::TestParamInfo<Kind>& info) { return info.param.name; });
 

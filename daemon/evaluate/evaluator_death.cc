@@ -40,6 +40,30 @@ std::string LastWords(std::string_view words) {
       PrintableText(StripAnsi(words.substr(words.size() - std::min(words.size(), kLastWords)))));
 }
 
+// FILE:LINE:COLUMN, as Nix tells it under the error in line `number`, "at FILE:LINE:COLUMN:"; "" when it does
+// not. What lies in the folder of one run is named as the matrix names it.
+std::string PlaceAfter(std::string_view words, size_t number) {
+  constexpr std::string_view kRun = "/runs/run-", kAt = "at ";
+  constexpr size_t kLook = 3, kRandom = 7;
+  size_t line_number = 0;
+  for (std::string_view rest = words; !rest.empty();) {
+    const size_t end = std::min(rest.find('\n'), rest.size() - 1);
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    if (++line_number <= number || line_number > number + kLook) continue;
+    const std::string text = StripAnsi(line);
+    line = text;
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    if (!line.starts_with(kAt) || !line.ends_with(':')) continue;
+    line = line.substr(kAt.size(), line.size() - kAt.size() - 1);
+    if (const size_t run = line.find(kRun); run != std::string_view::npos) {
+      line.remove_prefix(std::min(run + kRun.size() + kRandom, line.size()));
+    }
+    return PrintableText(line);
+  }
+  return "";
+}
+
 std::string MemoryMessage(uint64_t memory) {
   if (memory == 0) return "needs more memory than there is";
   return absl::StrCat("needs more than the ", memory / 1'000'000,
@@ -64,14 +88,37 @@ std::string PrintableText(std::string_view text) {
   return result;
 }
 
-Death ExplainDeath(const LineProcessEnd& end, std::string_view words, const EvaluatorBounds& bounds) {
-  if (end.kind == LineProcessEnd::Kind::kOutOfPatience) {
-    const std::string message = absl::StrCat("no result within ", absl::FormatDuration(bounds.patience),
-                                             " ([nix] variant_timeout); ", LastWords(words));
-    return {{Cause::kEvaluatorTimeout, message}, false};
-  }
+std::string LateMessage(absl::Duration evaluation_timeout) {
+  return absl::StrCat("not evaluated when the evaluation had run for ",
+                      absl::FormatDuration(evaluation_timeout), " ([nix] evaluation_timeout)");
+}
+
+Classified ClassifyWords(std::string_view words) {
   Classified why = ClassifyEvaluation(words);
   why.message = PrintableText(why.message);
+  if (why.cause == Cause::kSyntaxError) {
+    const std::string place = PlaceAfter(words, why.line);
+    if (!place.empty()) absl::StrAppend(&why.message, " (", place, ")");
+  }
+  // Nix: "access to URI 'X' is forbidden in restricted mode".
+  if (why.cause == Cause::kRule && why.message.find("access to URI") != std::string::npos) {
+    why.message +=
+        "; a matrix asks for addresses with [nixpkgs] allowed_uris, and the farm permits them with [nix] "
+        "allowed_uris";
+  }
+  return why;
+}
+
+Death ExplainDeath(const LineProcessEnd& end, std::string_view words, const EvaluatorBounds& bounds) {
+  if (end.kind == LineProcessEnd::Kind::kOutOfPatience) {
+    const char* why =
+        bounds.by_median ? " (ten times the median of the variants before it; at least [nix] variant_timeout)"
+                         : " ([nix] variant_timeout)";
+    const std::string message =
+        absl::StrCat("no result within ", absl::FormatDuration(bounds.patience), why, "; ", LastWords(words));
+    return {{Cause::kEvaluatorTimeout, message}, false};
+  }
+  Classified why = ClassifyWords(words);
   if (why.cause == Cause::kEvaluatorOutOfMemory) return {{why.cause, MemoryMessage(bounds.memory)}, true};
   const int signal = end.status.signal.value_or(0);
   if (signal == SIGKILL) {

@@ -46,11 +46,27 @@ TEST(EvaluatorDeathTest, OutOfPatienceSaysHowLongItWas) {
   EXPECT_THAT(death.why.message, HasSubstr("1m"));
 }
 
+TEST(EvaluatorDeathTest, APatienceThatWasLearnedSaysOfWhat) {
+  const LineProcessEnd end{.kind = LineProcessEnd::Kind::kOutOfPatience, .status = {.signal = SIGTERM}};
+  const Death death = ExplainDeath(end, "", {.patience = absl::Seconds(90), .by_median = true});
+  EXPECT_THAT(death.why.message, HasSubstr("1m30s (ten times the median"));
+}
+
 TEST(EvaluatorDeathTest, GarbageIsUnknownWithItsLastWordsAsText) {
   const Death death = ExplainDeath(Exit(0), "\x01\xff\xfe nonsense\n", kBounds);
   EXPECT_EQ(death.why.cause, Cause::kUnknown);
   EXPECT_THAT(death.why.message, HasSubstr("exit 0"));
   EXPECT_THAT(death.why.message, HasSubstr("??? nonsense"));
+}
+
+TEST(EvaluatorDeathTest, ASyntaxErrorSaysWhere) {
+  EXPECT_EQ(
+      ClassifyWords("error: syntax error, unexpected ';'\n\n       at /x/runs/run-a1B2c3/recipe.nix:3:22:\n")
+          .message,
+      "syntax error, unexpected ';' (recipe.nix:3:22)");
+  EXPECT_EQ(ClassifyWords("error: undefined variable 'x'\n       at /tree/a.nix:1:5:\n\n  1| x").message,
+            "undefined variable 'x' (/tree/a.nix:1:5)");
+  EXPECT_EQ(ClassifyWords("error: syntax error, unexpected ';'\n").message, "syntax error, unexpected ';'");
 }
 
 TEST(EvaluatorDeathTest, PrintableTextKeepsUtf8AndNothingElse) {

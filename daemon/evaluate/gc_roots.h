@@ -21,9 +21,9 @@ class GcRoots {
   // `path`: as the store's own name is, /nix/store/…. Again: OK.
   absl::Status Keep(const std::string& root, std::string_view path) const;
   void Release(const std::string& root) const;
+  std::string Folder(const std::string& root) const;
 
  private:
-  std::string Folder(const std::string& root) const;
   const std::string store_root_;
 };
 

@@ -4,6 +4,7 @@
 #include "daemon/evaluate/evaluation_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/fakes/manual_clock.h"
 
 namespace hydrant {
 namespace {
@@ -73,14 +74,42 @@ TEST(IsolationTest, ManyThatTogetherNeedMoreThanTheBoundAreAllGood) {
   ExpectGood(answers, {"some.n0", "some.n3", "some.n7"});
 }
 
+// The clock goes on by so much at the first outcome.
+Answers EvaluateWithJump(NixWorld& world, const Matrix& matrix, absl::Duration jump) {
+  ManualClock clock;
+  world.options.clock = &clock;
+  return Ask(world.evaluator(), world.tree(), matrix, "e1", false, [&, jumped = false]() mutable {
+    if (!std::exchange(jumped, true)) clock.Advance(jump);
+  });
+}
+
 TEST(IsolationTest, OneThatNeverEnds) {
   NixWorld world(Tree(
       "endless = builtins.foldl' (a: x: builtins.foldl' (b: y: b + y) a (builtins.genList (z: z) 1000000)) 0 "
       "(builtins.genList (z: z) 1000000);"));
-  world.options.variant_timeout = absl::Seconds(4);
-  const Answers answers = world.Evaluate(SmallMatrix({"good", "endless", "last"}));
+  const Answers answers =
+      EvaluateWithJump(world, SmallMatrix({"good", "endless", "last"}), absl::Seconds(61));
   ExpectGood(answers, {"good", "last"});
   EXPECT_EQ(answers.Cause(Id("endless")), "evaluator_timeout");
+  EXPECT_THAT(answers.by_id.at(Id("endless")).message, HasSubstr("1m ([nix] variant_timeout)"));
+}
+
+TEST(IsolationTest, AnEvaluationThatIsLateKeepsWhatWasAnsweredAndNamesTheRest) {
+  NixWorld world(Tree(
+      R"(refused = throw "words"; endless = builtins.foldl' (a: x: builtins.foldl' (b: y: b + y) a (builtins.genList (z: z) 1000000)) 0
+      (builtins.genList (z: z) 1000000);)"));
+  world.options.evaluation_timeout = absl::Minutes(10);
+  world.options.variant_timeout = absl::Hours(1);
+  const Answers answers =
+      EvaluateWithJump(world, SmallMatrix({"good", "refused", "endless", "last"}), absl::Minutes(10));
+  ASSERT_TRUE(answers.status.ok()) << answers.status;
+  ExpectGood(answers, {"good"});
+  EXPECT_EQ(answers.Cause(Id("refused")), "throw");
+  for (const char* package : {"endless", "last"}) {
+    EXPECT_EQ(answers.Cause(Id(package)), "evaluator_timeout") << package;
+    EXPECT_THAT(answers.by_id.at(Id(package)).message, HasSubstr("10m ([nix] evaluation_timeout)"))
+        << package;
+  }
 }
 
 TEST(IsolationTest, OneThatTracesGarbageAndTheDriversOwnMarks) {
@@ -113,6 +142,7 @@ TEST(IsolationTest, ARecipeThatDoesNotParseIsTheFaultOfEveryVariant) {
   for (const auto& [id, outcome] : answers.by_id) {
     EXPECT_EQ(outcome.cause, Cause::kSyntaxError) << id;
     EXPECT_THAT(outcome.message, HasSubstr("syntax error")) << id;
+    EXPECT_THAT(outcome.message, HasSubstr("(recipe.nix:1:21)")) << id;
   }
 }
 

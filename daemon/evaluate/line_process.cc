@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
-#include "absl/time/clock.h"
 #include "lib/base/sigpipe_block.h"
 #include "lib/base/status_macros.h"
 
@@ -77,6 +77,21 @@ bool Drain(UniqueFd& fd, LineCutter& lines, bool& more) {
   return lines.Feed({block, static_cast<size_t>(n)});
 }
 
+// What a full pipe holds; false when it held less. `of_use` becomes true when any line was.
+bool DrainPipe(UniqueFd& fd, LineCutter& lines, bool& of_use) {
+  bool more = true;
+  for (int block = 0; more && block < kBlocksInAPipe; ++block) of_use |= Drain(fd, lines, more);
+  return more;
+}
+
+absl::Time Now(const LineProcess& process) {
+  return process.clock == nullptr ? SystemClock().Now() : process.clock->Now();
+}
+
+bool OutOfPatience(const LineProcess& process, absl::Time last_of_use) {
+  return Now(process) - last_of_use > (process.patience_now ? process.patience_now() : process.patience);
+}
+
 void MakeNonBlocking(UniqueFd& fd) { fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
 
 }  // namespace
@@ -87,39 +102,45 @@ absl::StatusOr<LineProcessEnd> RunLineProcess(const LineProcess& process,
   const UniqueFd nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
   Subprocess::Options options{.argv = process.argv, .env = process.env, .clear_env = true};
   options.pipe_stdin = options.pipe_stderr = true;
-  options.stdout_fd = nowhere.get();
+  options.pipe_stdout = static_cast<bool>(process.take_output);
+  if (!options.pipe_stdout) options.stdout_fd = nowhere.get();
   HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<Subprocess> child, Subprocess::Start(std::move(options)));
   if (process.started) process.started(child->pid());
   SigpipeBlock no_sigpipe;
   MakeNonBlocking(child->stdin_fd());
   MakeNonBlocking(child->stderr_fd());
-  LineCutter lines(take);
+  if (child->stdout_fd().valid()) MakeNonBlocking(child->stdout_fd());
+  LineCutter lines(take), output(process.take_output);
   std::string_view input = process.input;
-  absl::Time last_of_use = absl::Now();
+  absl::Time last_of_use = Now(process);
+  bool of_use = false;
   while (true) {
     // Asked before the pipe is emptied, so that nothing written before the end is lost. A grandchild may keep
     // it open.
     const bool ended = child->WaitFor(absl::ZeroDuration()).has_value();
     Feed(child->stdin_fd(), input);
-    bool more = true;
-    for (int block = 0; more && block < kBlocksInAPipe; ++block) {
-      if (Drain(child->stderr_fd(), lines, more)) last_of_use = absl::Now();
-    }
+    const bool more_errors = DrainPipe(child->stderr_fd(), lines, of_use);
+    const bool more_output = DrainPipe(child->stdout_fd(), output, of_use);
+    if (std::exchange(of_use, false)) last_of_use = Now(process);
     if (ended) break;
     if (process.kill && process.kill()) {
       return LineProcessEnd{LineProcessEnd::Kind::kStopped, child->Stop(absl::ZeroDuration())};
     }
-    const bool impatient = absl::Now() - last_of_use > process.patience;
+    const bool impatient = OutOfPatience(process, last_of_use);
     if (impatient || stop()) {
       return LineProcessEnd{impatient ? LineProcessEnd::Kind::kOutOfPatience : LineProcessEnd::Kind::kStopped,
                             child->Stop(kGrace)};
     }
-    pollfd fds[] = {{child->stdin_fd().get(), POLLOUT, 0}, {child->stderr_fd().get(), POLLIN, 0}};
+    pollfd fds[] = {{child->stdin_fd().get(), POLLOUT, 0},
+                    {child->stderr_fd().get(), POLLIN, 0},
+                    {child->stdout_fd().get(), POLLIN, 0}};
+    const bool open = child->stderr_fd().valid() || child->stdout_fd().valid();
     // With its pipes closed only its end is to come.
-    if (!child->stderr_fd().valid()) child->WaitFor(absl::Milliseconds(kLookMilliseconds));
-    if (!more) poll(fds, 2, child->stderr_fd().valid() ? kLookMilliseconds : 0);
+    if (!open) child->WaitFor(absl::Milliseconds(kLookMilliseconds));
+    if (!more_errors && !more_output) poll(fds, 3, open ? kLookMilliseconds : 0);
   }
   if (!lines.empty()) lines.Flush();
+  if (!output.empty()) output.Flush();
   return LineProcessEnd{LineProcessEnd::Kind::kExited, child->Wait()};
 }
 

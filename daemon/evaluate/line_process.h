@@ -1,5 +1,5 @@
-// Runs a child and hands over its standard error line by line, with bounds on what it may say and for how
-// long it may say nothing of use. Knows nothing of what the lines mean.
+// Runs a child and hands over its standard error, and its output where asked, line by line, with bounds on
+// what it may say and for how long it may say nothing of use. Knows nothing of what the lines mean.
 #ifndef HYDRANT_DAEMON_EVALUATE_LINE_PROCESS_H_
 #define HYDRANT_DAEMON_EVALUATE_LINE_PROCESS_H_
 
@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "lib/base/clock.h"
 #include "lib/base/subprocess.h"
 
 namespace hydrant {
@@ -26,7 +27,12 @@ struct LineProcess {
   std::map<std::string, std::string> env;  // all that it gets
   std::string input;                       // its standard input
   absl::Duration patience;                 // from its start or a line of use to the next
-  std::function<void(pid_t)> started;      // may be empty
+  // Asked as often as `stop`, instead of `patience`, where that changes. May be empty.
+  std::function<absl::Duration()> patience_now;
+  // Lines of standard output, by the same rules as those of standard error. Empty: that goes nowhere.
+  std::function<bool(std::string_view)> take_output;
+  const Clock* clock = nullptr;        // of patience alone; null: the system's
+  std::function<void(pid_t)> started;  // may be empty
   // Asked as often as `stop`: true ends it by SIGKILL at once, as kStopped. May be empty.
   std::function<bool()> kill;
 };

@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "daemon/evaluate/derived_imports.h"
+#include "daemon/evaluate/derived_list.h"
 #include "daemon/evaluate/driver_files.h"
 #include "daemon/evaluate/import_plan.h"
 #include "daemon/evaluate/import_queue.h"
@@ -20,6 +23,7 @@
 #include "lib/base/file.h"
 #include "lib/base/status_macros.h"
 #include "lib/base/subprocess.h"
+#include "lib/matrix/uri_prefixes.h"
 
 namespace hydrant {
 namespace {
@@ -30,22 +34,6 @@ constexpr size_t kMostImports = 15;
 constexpr size_t kImportInNames = 14;
 constexpr char kNoNix[] =
     "Nix is not installed: there is no nix-instantiate in PATH (deploy/install-deps installs it)";
-
-// A folder of one evaluation, gone with the object.
-class RunFolder {
- public:
-  static absl::StatusOr<std::unique_ptr<RunFolder>> Make(const std::string& parent) {
-    std::string path = parent + "/run-XXXXXX";
-    if (mkdtemp(path.data()) == nullptr) return ErrnoStatus(errno, "make folder " + path);
-    return std::unique_ptr<RunFolder>(new RunFolder(path));
-  }
-  ~RunFolder() { RemoveTree(path_).IgnoreError(); }
-  const std::string& path() const { return path_; }
-
- private:
-  explicit RunFolder(std::string path) : path_(std::move(path)) {}
-  const std::string path_;
-};
 
 std::vector<std::string> BuiltInRecipes() {
   std::vector<std::string> names;
@@ -80,24 +68,61 @@ absl::Status CheckTree(const std::string& tree) {
   return absl::OkStatus();
 }
 
+// What lies under these may be fetched, through the proxy that the daemon has.
+void AllowFetching(const std::vector<std::string>& uris, std::map<std::string, std::string>& env) {
+  if (uris.empty()) return;
+  env["NIX_CONFIG"] += absl::StrCat("allowed-uris = ", absl::StrJoin(uris, " "), "\n");
+  for (const char* name : {"http_proxy", "https_proxy", "no_proxy", "all_proxy"}) {
+    if (const char* value = getenv(name); value != nullptr) env[name] = value;
+  }
+}
+
 }  // namespace
 
 // What the threads of one evaluation share.
 struct NixEvaluator::Shared {
   const EvaluationInput& input;
   const std::atomic<bool>& cancelled;
-  const std::string folder;
+  const std::string folder, learned_as;
+  const Depth depth;
   const std::vector<DriverRequest> imports;
   const size_t processes, most_imports;
   OutcomeBatch outcomes;
   MemoryWatch memory;
   ImportQueue queue;
   std::atomic<bool> failed{false};
+  const Clock& clock;
+  const absl::Time deadline;
+  std::atomic<bool> late{false};
   Mutex mu;
+  std::set<size_t> answered ABSL_GUARDED_BY(mu);  // variants
   absl::Status first_error ABSL_GUARDED_BY(mu);
   std::vector<DriverRequest> postponed ABSL_GUARDED_BY(mu);
 
-  bool stopped() const { return cancelled.load() || failed.load(); }
+  bool stopped() {
+    if (clock.Now() >= deadline) late = true;
+    return cancelled.load() || failed.load() || late.load();
+  }
+  void Give(Outcome outcome) {
+    {
+      MutexLock lock(mu);
+      answered.insert(outcome.variant);
+    }
+    outcomes.Add(std::move(outcome));
+  }
+  // What was answered before it was late stays.
+  void GiveLate(absl::Duration timeout) {
+    for (const DriverRequest& import : imports) {
+      for (const DriverName& name : import.names) GiveLate(name.variant, timeout);
+    }
+  }
+  void GiveLate(size_t variant, absl::Duration timeout) {
+    {
+      MutexLock lock(mu);
+      if (answered.contains(variant)) return;
+    }
+    Give({.variant = variant, .cause = Cause::kEvaluatorTimeout, .message = LateMessage(timeout)});
+  }
   void Fail(const absl::Status& status) {
     if (status.ok()) return;
     MutexLock lock(mu);
@@ -106,7 +131,10 @@ struct NixEvaluator::Shared {
   }
 };
 
-NixEvaluator::NixEvaluator(Options options) : options_(std::move(options)), roots_(options_.nix.store_root) {}
+NixEvaluator::NixEvaluator(Options options)
+    : options_(std::move(options)),
+      clock_(options_.clock == nullptr ? &system_clock_ : options_.clock),
+      roots_(options_.nix.store_root) {}
 
 absl::StatusOr<std::unique_ptr<NixEvaluator>> NixEvaluator::Open(Options options) {
   const std::string& folder = options.nix.folder;
@@ -124,36 +152,73 @@ absl::StatusOr<std::unique_ptr<NixEvaluator>> NixEvaluator::Open(Options options
 absl::Status NixEvaluator::Evaluate(const EvaluationInput& input,
                                     const std::function<void(std::vector<Outcome>)>& take,
                                     const std::atomic<bool>& cancelled) {
-  HYDRANT_RETURN_IF_ERROR(CheckTree(input.tree));
+  HYDRANT_RETURN_IF_ERROR(CheckInput(input));
   HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> folder,
                            RunFolder::Make(options_.nix.folder + "/runs"));
-  HYDRANT_ASSIGN_OR_RETURN(std::vector<DriverRequest> imports, Imports(input, folder->path()));
+  HYDRANT_ASSIGN_OR_RETURN(const DriverRequest common, CommonRequest(input, folder->path()));
   HYDRANT_RETURN_IF_ERROR(PrepareStore());
   HYDRANT_RETURN_IF_ERROR(roots_.Open(input.root));
-  const Learned learned = LearnedOf(input.matrix.name);
+  return RunImports(input, folder->path(), Depth::kAll, PlanImports(input, common), take, cancelled);
+}
+
+absl::Status NixEvaluator::CheckInput(const EvaluationInput& input) const {
+  HYDRANT_RETURN_IF_ERROR(CheckTree(input.tree));
+  const std::string refusal = UriRefusal(input.matrix.nixpkgs.allowed_uris, options_.allowed_uris);
+  return refusal.empty() ? absl::OkStatus() : absl::InvalidArgumentError(refusal);
+}
+
+absl::Status NixEvaluator::RunImports(const EvaluationInput& input, const std::string& folder, Depth depth,
+                                      std::vector<DriverRequest> imports,
+                                      const std::function<void(std::vector<Outcome>)>& take,
+                                      const std::atomic<bool>& cancelled) {
+  const std::string learned_as = absl::StrCat(input.matrix.name, depth == Depth::kAll ? "" : " list");
+  const Learned learned = LearnedOf(learned_as);
   const size_t processes =
       options_.scatter ? options_.evaluators : std::min(Processes(learned), imports.size());
   std::vector<size_t> weights;
   for (const DriverRequest& import : imports) weights.push_back(kImportInNames + import.names.size());
   Shared shared{.input = input,
                 .cancelled = cancelled,
-                .folder = folder->path(),
+                .folder = folder,
+                .learned_as = learned_as,
+                .depth = depth,
                 .imports = std::move(imports),
                 .processes = processes,
-                .most_imports = ImportsInAProcess(learned),
+                .most_imports = depth == Depth::kAll ? ImportsInAProcess(learned) : 1,
                 .outcomes = OutcomeBatch(take),
                 .memory = MemoryWatch(options_.memory * std::max(options_.evaluators, 1)),
-                .queue = ImportQueue(weights, processes)};
+                .queue = ImportQueue(weights, processes),
+                .clock = *clock_,
+                .deadline = clock_->Now() + options_.evaluation_timeout};
   std::vector<std::thread> threads;
   for (size_t i = 0; i < processes; ++i) {
     threads.emplace_back([&, i] { options_.scatter ? WorkScattered(shared, i) : Work(shared, i); });
   }
   for (std::thread& thread : threads) thread.join();
   WorkAlone(shared);
+  if (shared.late && !cancelled.load() && !shared.failed) shared.GiveLate(options_.evaluation_timeout);
+  if (!cancelled.load()) shared.outcomes.Flush();
   if (cancelled.load()) return absl::CancelledError("evaluation cancelled");
-  shared.outcomes.Flush();
   MutexLock lock(shared.mu);
   return shared.first_error;
+}
+
+absl::StatusOr<NixEvaluator::Prepared> NixEvaluator::Prepare(const EvaluationInput& input) {
+  HYDRANT_RETURN_IF_ERROR(CheckInput(input));
+  Prepared prepared{.driver_folder = options_.nix.folder + "/driver", .roots = roots_.Folder(input.root)};
+  HYDRANT_ASSIGN_OR_RETURN(prepared.folder, RunFolder::Make(options_.nix.folder + "/runs"));
+  HYDRANT_ASSIGN_OR_RETURN(const DriverRequest common, CommonRequest(input, prepared.folder->path()));
+  HYDRANT_RETURN_IF_ERROR(PrepareStore());
+  HYDRANT_RETURN_IF_ERROR(roots_.Open(input.root));
+  prepared.imports = PlanImports(input, common);
+  prepared.env = Environment(input, prepared.folder->path());
+  const char* ifd = input.matrix.nixpkgs.ifd ? "true" : "false";
+  prepared.env["NIX_CONFIG"] += absl::StrCat("allow-import-from-derivation = ", ifd, "\n");
+  return prepared;
+}
+
+absl::Status NixEvaluator::Keep(const std::string& root, const std::string& derivation) const {
+  return roots_.Keep(root, derivation);
 }
 
 void NixEvaluator::Release(const std::string& root) { roots_.Release(root); }
@@ -175,16 +240,78 @@ absl::Status NixEvaluator::PrepareStore() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<DriverRequest>> NixEvaluator::Imports(const EvaluationInput& input,
-                                                                 const std::string& folder) const {
+absl::StatusOr<DriverRequest> NixEvaluator::CommonRequest(const EvaluationInput& input,
+                                                          const std::string& folder) const {
   const NixpkgsSpec& nixpkgs = input.matrix.nixpkgs;
-  DriverRequest common{.tree = input.tree, .config_json = nixpkgs.config_json, .allow = nixpkgs.allow};
+  DriverRequest common{.tree = input.tree,
+                       .config_json = nixpkgs.config_json,
+                       .allow = nixpkgs.allow,
+                       .named = true,
+                       .probe = nixpkgs.probe};
   HYDRANT_ASSIGN_OR_RETURN(common.recipe, RecipeOf(nixpkgs, folder));
   for (const std::string& text : nixpkgs.overlay_texts) {
     common.overlays.push_back(absl::StrCat(folder, "/overlay-", common.overlays.size(), ".nix"));
     HYDRANT_RETURN_IF_ERROR(WriteFileAtomically(common.overlays.back(), text));
   }
-  return PlanImports(input, common);
+  return common;
+}
+
+absl::StatusOr<DerivedList> NixEvaluator::DerivePackages(const EvaluationInput& input,
+                                                         const std::atomic<bool>& cancelled) {
+  if (!input.matrix.derived) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("matrix ", input.matrix.name, ": its package list is not derived"));
+  }
+  HYDRANT_RETURN_IF_ERROR(CheckInput(input));
+  HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> folder,
+                           RunFolder::Make(options_.nix.folder + "/runs"));
+  HYDRANT_ASSIGN_OR_RETURN(const DriverRequest common, CommonRequest(input, folder->path()));
+  HYDRANT_RETURN_IF_ERROR(PrepareStore());
+  HYDRANT_ASSIGN_OR_RETURN(const SwitchedRequests requests, SwitchRequests(input, common));
+  HYDRANT_RETURN_IF_ERROR(ListNames(input, folder->path(), requests.off, cancelled).status());
+  HYDRANT_ASSIGN_OR_RETURN(const PackageNames names,
+                           ListNames(input, folder->path(), requests.on, cancelled));
+  DerivedComparison comparison(FilteredPackages(input.matrix, names.packages));
+  HYDRANT_RETURN_IF_ERROR(RunImports(
+      input, folder->path(), Depth::kDerivations, ComparedImports(requests, comparison),
+      [&](const std::vector<Outcome>& outcomes) { comparison.Take(outcomes); }, cancelled));
+  HYDRANT_ASSIGN_OR_RETURN(DerivedList list, comparison.List(input.matrix.derived->changed_by));
+  if (list.packages.empty() && common.recipe.starts_with('/')) {
+    list.notes.push_back(
+        absl::StrCat("the recipe may not look at the switch: a recipe of your own reads it as slice.",
+                     input.matrix.derived->changed_by));
+  }
+  for (const std::string& missing : names.missing) {
+    // A tree without Python packages lacks nothing.
+    if (missing != "python3Packages: attribute 'python3Packages' missing") list.notes.push_back(missing);
+  }
+  return list;
+}
+
+absl::StatusOr<PackageNames> NixEvaluator::ListNames(const EvaluationInput& input, const std::string& folder,
+                                                     const DriverRequest& request,
+                                                     const std::atomic<bool>& cancelled) const {
+  if (cancelled.load()) return absl::CancelledError("evaluation cancelled");
+  const std::string file = folder + "/list.json";
+  HYDRANT_RETURN_IF_ERROR(WriteFileAtomically(file, DriverInput(request, {})));
+  MemoryWatch memory(options_.memory * std::max(options_.evaluators, 1));
+  std::shared_ptr<MemoryWatch::Seat> seat;
+  const LineProcess process{
+      .argv = {"nix-instantiate", "--eval", "--strict", "--readonly-mode", "--option",
+               "allow-import-from-derivation", input.matrix.nixpkgs.ifd ? "true" : "false", "--argstr",
+               "input", file, "-A", "list", options_.nix.folder + "/driver/driver.nix"},
+      .env = Environment(input, folder),
+      .patience = options_.variant_timeout,
+      .clock = clock_,
+      .started = [&](pid_t pid) { seat = memory.Watch(pid); },
+      .kill = [&] { return seat != nullptr && seat->chosen; }};
+  auto names = ListPackageNames(
+      process, [&] { return cancelled.load(); }, options_.memory);
+  if (absl::IsNotFound(names.status())) return absl::FailedPreconditionError(kNoNix);
+  if (names.ok() || absl::IsCancelled(names.status())) return names;
+  return Annotate(names.status(),
+                  absl::StrCat("list the packages of ", input.tree, " with ",
+                               input.matrix.derived->changed_by, request.sets.empty() ? " off" : " on"));
 }
 
 NixEvaluator::Learned NixEvaluator::LearnedOf(const std::string& matrix) {
@@ -246,17 +373,24 @@ absl::Status NixEvaluator::EvaluateShard(Shared& shared, const std::string& name
                                          const std::vector<size_t>& numbers,
                                          std::vector<DriverRequest> imports, size_t worker, bool alone) {
   ShardEvaluation::Options options{
-      .env = CommandEnvironment(options_.nix),
+      .env = Environment(shared.input, shared.folder),
       .driver_folder = options_.nix.folder + "/driver",
       .folder = shared.folder + "/" + name,
-      .bounds = {.memory = options_.memory, .patience = options_.variant_timeout},
+      .memory_bound = options_.memory,
+      .variant_timeout = options_.variant_timeout,
+      .clock = clock_,
       .ifd = shared.input.matrix.nixpkgs.ifd,
+      .read_only = shared.depth == Depth::kDerivations && !shared.input.matrix.nixpkgs.ifd,
+      .words = shared.depth == Depth::kAll,
       .memory = &shared.memory,
-      .keep = [&](const std::string& drv) { return roots_.Keep(shared.input.root, drv); },
-      .give = [&](Outcome outcome) { shared.outcomes.Add(std::move(outcome)); },
+      .keep =
+          [&](const std::string& drv) {
+            return shared.depth == Depth::kAll ? roots_.Keep(shared.input.root, drv) : absl::OkStatus();
+          },
+      .give = [&](Outcome outcome) { shared.Give(std::move(outcome)); },
       .stop =
           [&] {
-            shared.outcomes.FlushIfDue();
+            if (!shared.stopped()) shared.outcomes.FlushIfDue();
             return shared.stopped();
           },
       .begin = [&](size_t import) { return options_.scatter || shared.queue.Begin(worker, import); }};
@@ -267,19 +401,30 @@ absl::Status NixEvaluator::EvaluateShard(Shared& shared, const std::string& name
     };
   }
   HYDRANT_RETURN_IF_ERROR(MakeDirectories(options.folder, 0700));
-  // Whoever may submit a matrix writes what is evaluated here: it reads the tree, the recipe and the driver,
-  // nothing else of this machine's disk, and no environment.
-  options.env["NIX_CONFIG"] += "restrict-eval = true\n";
-  options.env["NIX_PATH"] =
-      absl::StrCat("driver=", options.driver_folder, ":run=", shared.folder, ":tree=", shared.input.tree);
-  if (options_.memory > 0) options.env["GC_MAXIMUM_HEAP_SIZE"] = absl::StrCat(options_.memory);
   std::vector<ShardEvaluation::Import> numbered;
   for (size_t i = 0; i < imports.size(); ++i) numbered.push_back({numbers[i], std::move(imports[i])});
   ShardEvaluation shard(std::move(options), std::move(numbered));
   const absl::Status status = shard.Evaluate();
-  Learn(shared.input.matrix.name, shard.peak(), shard.imports_at_peak());
+  Learn(shared.learned_as, shard.peak(), shard.imports_at_peak());
   if (absl::IsNotFound(status)) return absl::FailedPreconditionError(kNoNix);
+  if (shared.late && absl::IsCancelled(status)) {
+    shard.SettleWithoutWords();
+    return absl::OkStatus();
+  }
   return status;
+}
+
+// Whoever may submit a matrix writes what is evaluated here: it reads the tree, the recipe and the driver,
+// nothing else of this machine's disk, and no environment.
+std::map<std::string, std::string> NixEvaluator::Environment(const EvaluationInput& input,
+                                                             const std::string& folder) const {
+  std::map<std::string, std::string> env = CommandEnvironment(options_.nix);
+  env["NIX_CONFIG"] += "restrict-eval = true\n";
+  env["NIX_PATH"] =
+      absl::StrCat("driver=", options_.nix.folder, "/driver:run=", folder, ":tree=", input.tree);
+  AllowFetching(input.matrix.nixpkgs.allowed_uris, env);
+  if (options_.memory > 0) env["GC_MAXIMUM_HEAP_SIZE"] = absl::StrCat(options_.memory);
+  return env;
 }
 
 }  // namespace hydrant

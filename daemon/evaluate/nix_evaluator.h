@@ -15,6 +15,9 @@
 #include "daemon/evaluate/evaluator.h"
 #include "daemon/evaluate/evaluator_death.h"
 #include "daemon/evaluate/gc_roots.h"
+#include "daemon/evaluate/package_names.h"
+#include "daemon/evaluate/run_folder.h"
+#include "lib/base/clock.h"
 #include "lib/base/mutex.h"
 #include "lib/nix/command_environment.h"
 
@@ -30,6 +33,10 @@ class NixEvaluator final : public Evaluator {
         1'500'000'000;  // bytes of heap of each; times `evaluators`: of all together; 0: no bound
     absl::Duration variant_timeout =
         absl::Minutes(1);  // the longest for one variant, or for importing the tree
+    absl::Duration evaluation_timeout = absl::Hours(6);  // the longest for a whole evaluation
+    const Clock* clock = nullptr;                        // of both; null: the system's
+    // Prefixes of addresses of which a matrix may ask for some.
+    std::vector<std::string> allowed_uris = {};
     bool scatter =
         false;  // deals variants instead of imports, as others do: what our way is measured against
     int imports_in_a_process = 0;  // before it is replaced; 0: as memory allows, 15 at most
@@ -39,10 +46,25 @@ class NixEvaluator final : public Evaluator {
   static absl::StatusOr<std::unique_ptr<NixEvaluator>> Open(Options options);
 
   // FailedPrecondition when there is no Nix or its store cannot be opened, NotFound when the tree is not
-  // there, InvalidArgument for a recipe that is neither built in nor given as text.
+  // there, InvalidArgument for a recipe that is neither built in nor given as text, and for addresses that
+  // are not permitted.
   absl::Status Evaluate(const EvaluationInput& input, const std::function<void(std::vector<Outcome>)>& take,
                         const std::atomic<bool>& cancelled) override;
+  absl::StatusOr<DerivedList> DerivePackages(const EvaluationInput& input,
+                                             const std::atomic<bool>& cancelled) override;
   void Release(const std::string& root) override;
+
+  // What another program of Nix needs to evaluate the same within the same limits.
+  struct Prepared {
+    std::unique_ptr<RunFolder> folder;  // for its input; what the imports name is in it
+    std::string driver_folder, roots;   // the latter for links to derivations
+    std::vector<DriverRequest> imports;
+    std::map<std::string, std::string> env;  // all that it gets
+  };
+  // Fails as Evaluate.
+  absl::StatusOr<Prepared> Prepare(const EvaluationInput& input);
+  // From garbage collection, while the process that made it still lives.
+  absl::Status Keep(const std::string& root, const std::string& derivation) const;
 
  private:
   explicit NixEvaluator(Options options);
@@ -53,8 +75,21 @@ class NixEvaluator final : public Evaluator {
   };
 
   absl::Status PrepareStore() ABSL_LOCKS_EXCLUDED(mu_);
-  absl::StatusOr<std::vector<DriverRequest>> Imports(const EvaluationInput& input,
-                                                     const std::string& folder) const;
+  absl::Status CheckInput(const EvaluationInput& input) const;
+  // What all imports of a matrix have in common; its recipe and overlays are written to `folder`.
+  absl::StatusOr<DriverRequest> CommonRequest(const EvaluationInput& input, const std::string& folder) const;
+  // kDerivations: nothing but derivations is asked, none is written to the store, and refusals have no words.
+  enum class Depth { kAll, kDerivations };
+  absl::Status RunImports(const EvaluationInput& input, const std::string& folder, Depth depth,
+                          std::vector<DriverRequest> imports,
+                          const std::function<void(std::vector<Outcome>)>& take,
+                          const std::atomic<bool>& cancelled);
+  std::map<std::string, std::string> Environment(const EvaluationInput& input,
+                                                 const std::string& folder) const;
+  // The names to compare: with `on` those that are there, else only that the package set evaluates.
+  absl::StatusOr<PackageNames> ListNames(const EvaluationInput& input, const std::string& folder,
+                                         const DriverRequest& request,
+                                         const std::atomic<bool>& cancelled) const;
   Learned LearnedOf(const std::string& matrix) ABSL_LOCKS_EXCLUDED(mu_);
   void Learn(const std::string& matrix, uint64_t peak, size_t imports) ABSL_LOCKS_EXCLUDED(mu_);
   // Processes that the budget has room for.
@@ -71,6 +106,8 @@ class NixEvaluator final : public Evaluator {
                              std::vector<DriverRequest> imports, size_t worker, bool alone);
 
   const Options options_;
+  const SystemClock system_clock_;
+  const Clock* const clock_;
   const GcRoots roots_;
   Mutex mu_;
   bool store_ready_ ABSL_GUARDED_BY(mu_) = false;

@@ -45,7 +45,8 @@ class Conversation {
         import = question.import;
       }
       absl::StrAppend(&text, Mark(absl::StrCat(i)));
-      if (question.tell) absl::StrAppend(&text, "d.tell ", NixString(question.id), "\n", Mark("words"));
+      const std::string lines = question.id.empty() ? "d.tellSlice" : "d.tell " + NixString(question.id);
+      if (question.tell) absl::StrAppend(&text, lines, "\n", Mark("words"));
       const std::string last =
           question.id.empty() ? "d.ready" : absl::StrCat("(d.textOf ", NixString(question.id), ")");
       absl::StrAppend(&text, "builtins.seq ", last, " (", Trace("ok"), ")\n");
@@ -91,7 +92,10 @@ class Conversation {
     Finish();
     over_ |= text == "end";
     if (over_ || next_ == questions_.size()) return true;
-    if (questions_[next_].tell) transcript_.emplace(std::vector<std::string>{questions_[next_].id});
+    if (questions_[next_].tell) {
+      const std::string& id = questions_[next_].id;
+      transcript_.emplace(id.empty() ? std::vector<std::string>() : std::vector<std::string>{id});
+    }
     ++next_;
     began_ = true;
     return true;
@@ -112,10 +116,12 @@ class Conversation {
     if (!transcript_.has_value()) return;
     answer_now_.report = transcript_->reports();
     answer_now_.in_details = transcript_->in_details();
+    answer_now_.named = transcript_->named();
     answer_now_.words = transcript_->words().substr(0, kWords);
+    const bool of_import = questions_[next_ - 1].id.empty();
     const bool caught =
         !answer_now_.report.empty() && answer_now_.report[0].kind == NameReport::Kind::kCaught;
-    if (caught) answer_now_.words.clear();
+    if (of_import || caught) answer_now_.words.clear();
     transcript_.reset();
   }
 
@@ -148,7 +154,8 @@ absl::StatusOr<ReplEnd> AskRepl(const ReplProcess& process, const std::vector<Re
       .argv = {"nix", "repl", "--option", "allow-import-from-derivation", process.ifd ? "true" : "false"},
       .env = process.env,
       .input = conversation.Text(),
-      .patience = process.patience,
+      .patience_now = process.patience_now,
+      .clock = process.clock,
       .started = process.started,
       .kill = process.kill};
   HYDRANT_ASSIGN_OR_RETURN(

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,14 +21,16 @@ namespace hydrant {
 struct ReplQuestion {
   size_t import = 0;  // index into ReplProcess::inputs
   std::string id;     // "": `ready` of the import
-  bool tell = false;  // its lines as the driver tells them, then its words; else only the words
+  bool tell = false;  // its lines as the driver tells them, of an import @P and @Q, then its words; else only
+                      // the words
 };
 
 struct ReplAnswer {
-  std::vector<NameReport> report;  // none: it was not told, or died of `words`
-  bool in_details = false;         // the report lacks environment or meta
-  std::string words;               // standard error: of an error, unless `evaluates`
-  bool evaluates = false;          // what is asked last, `ready` or the words, is no error
+  std::vector<NameReport> report;                           // none: it was not told, or died of `words`
+  bool in_details = false;                                  // the report lacks environment or meta
+  std::optional<std::map<std::string, std::string>> named;  // of an import: VariantFacts::named
+  std::string words;                                        // standard error: of an error, unless `evaluates`
+  bool evaluates = false;  // what is asked last, `ready` or the words, is no error
 };
 
 struct ReplProcess {
@@ -35,7 +38,8 @@ struct ReplProcess {
   std::string driver;               // driver.nix
   std::vector<std::string> inputs;  // files
   bool ifd = false;
-  absl::Duration patience;  // for each question
+  std::function<absl::Duration()> patience_now;  // for each question
+  const Clock* clock = nullptr;
   std::function<void(pid_t)> started;
   std::function<bool()> kill;  // as LineProcess has it
   std::function<absl::Status(const std::string& derivation)> keep;

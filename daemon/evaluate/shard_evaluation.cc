@@ -18,17 +18,15 @@ constexpr size_t kImportsOfCaught = 4;
 
 // What tryEval catches is a throw or an assertion by its nature, however its words may read.
 Classified ClassifyCaught(std::string_view words) {
-  Classified caught = ClassifyEvaluation(words);
+  Classified caught = ClassifyWords(words);
   if (IsEvaluatorDeath(caught.cause)) caught.cause = Cause::kThrow;
   if (caught.message.empty())
     caught.message = "refused by a throw or an assertion whose words could not be had";
-  caught.message = PrintableText(caught.message);
   return caught;
 }
 
 Classified ClassifyUncaught(std::string_view words) {
-  Classified why = ClassifyEvaluation(words);
-  why.message = PrintableText(why.message);
+  Classified why = ClassifyWords(words);
   if (why.message.empty()) why.message = "the evaluator gave no result and no error";
   return why;
 }
@@ -44,10 +42,11 @@ struct ShardEvaluation::DriverRun {
 };
 
 ShardEvaluation::ShardEvaluation(Options options, std::vector<Import> imports)
-    : options_(std::move(options)) {
+    : options_(std::move(options)), patience_(options_.variant_timeout) {
   for (Import& import : imports) {
     State state{.number = import.number, .request = std::move(import.request)};
     state.input = absl::StrCat(options_.folder, "/import-", import.number, ".json");
+    state.wants_named = state.request.named;
     state.remaining.assign(state.request.names.begin(), state.request.names.end());
     imports_.push_back(std::move(state));
   }
@@ -79,11 +78,13 @@ absl::Status ShardEvaluation::RunDriver() {
   HYDRANT_RETURN_IF_ERROR(WriteInputs(imports_));
   DriverRun run;
   LineProcess process{
-      .argv = {"nix-instantiate", "--eval", "--strict", "--read-write-mode", "--option",
+      .argv = {"nix-instantiate", "--eval", "--strict",
+               options_.read_only ? "--readonly-mode" : "--read-write-mode", "--option",
                "allow-import-from-derivation", options_.ifd ? "true" : "false", "--argstr", "inputs",
                options_.folder + "/shard.json", options_.driver_folder + "/shard.nix"},
       .env = options_.env,
-      .patience = options_.bounds.patience,
+      .patience_now = [&] { return patience_.Now(); },
+      .clock = options_.clock,
       .started = [&](pid_t pid) { seat_ = options_.memory->Watch(pid); },
       .kill = [&] { return ChosenByWatch(); }};
   HYDRANT_ASSIGN_OR_RETURN(const LineProcessEnd end,
@@ -112,7 +113,10 @@ bool ShardEvaluation::TakeLine(std::string_view line, DriverRun& run) {
     run.transcript = std::make_unique<DriverTranscript>(std::move(ids));
     run.settled = 0;
   }
+  const bool was_in_name = run.transcript->in_name();
   if (!run.transcript->Take(line)) return false;
+  if (was_in_name != run.transcript->in_name()) NoteTime(was_in_name);
+  if (import.request.named && run.transcript->named().has_value()) TakeNamed(import, run.transcript->named());
   if (run.transcript->in_details()) {
     const NameReport& report = run.transcript->reports().back();
     for (const std::string& derivation : {report.derivation, report.environment}) {
@@ -124,6 +128,7 @@ bool ShardEvaluation::TakeLine(std::string_view line, DriverRun& run) {
   if (run.transcript->nothing_begins()) {
     import.all_caught = true;
     import.caught.assign(import.remaining.begin(), import.remaining.end());
+    for (const DriverName& name : import.caught) wordless_.insert(name.variant);
   }
   run.transcript.reset();
   ++run.finished;
@@ -137,8 +142,16 @@ void ShardEvaluation::SettleFinished(State& import, DriverRun& run) {
   for (; run.settled < finished; ++run.settled) {
     const DriverName name = import.remaining.front();
     import.remaining.pop_front();
-    if (!SettleReport(name, reports[run.settled])) import.caught.push_back(name);
+    if (SettleReport(import, name, reports[run.settled])) continue;
+    import.caught.push_back(name);
+    wordless_.insert(name.variant);
   }
+}
+
+void ShardEvaluation::NoteTime(bool a_name_ended) {
+  const absl::Time now = options_.clock->Now();
+  if (a_name_ended) patience_.Took(now - name_began_);
+  name_began_ = now;
 }
 
 void ShardEvaluation::Next() {
@@ -149,6 +162,7 @@ void ShardEvaluation::Next() {
 
 void ShardEvaluation::Postpone() {
   DriverRequest rest = imports_.front().request;
+  rest.named = imports_.front().wants_named;
   rest.names.assign(imports_.front().remaining.begin(), imports_.front().remaining.end());
   options_.postpone(std::move(rest));
   Next();
@@ -161,7 +175,9 @@ bool ShardEvaluation::Retries(const Death& death, const DriverName& name, bool f
 }
 
 Death ShardEvaluation::WhyItEnded(const LineProcessEnd& end, std::string_view words) const {
-  if (!ChosenByWatch()) return ExplainDeath(end, words, options_.bounds);
+  if (!ChosenByWatch()) {
+    return ExplainDeath(end, words, {options_.memory_bound, patience_.Now(), patience_.by_median()});
+  }
   return {
       {Cause::kEvaluatorOutOfMemory,
        absl::StrCat("too big for the ", options_.memory->budget() / 1'000'000,
@@ -172,6 +188,7 @@ Death ShardEvaluation::WhyItEnded(const LineProcessEnd& end, std::string_view wo
 void ShardEvaluation::SettleDriverDeath(const DriverRun& run, const Death& death) {
   if (ChosenByWatch() && options_.postpone) return Postpone();
   State& import = imports_.front();
+  if (run.transcript != nullptr && run.transcript->in_slice()) return TakeNamed(import, std::nullopt);
   const DriverName name = import.remaining.front();
   const size_t told = run.transcript == nullptr ? 0 : run.transcript->reports().size();
   const bool in_name = run.transcript != nullptr && run.transcript->in_name();
@@ -180,7 +197,7 @@ void ShardEvaluation::SettleDriverDeath(const DriverRun& run, const Death& death
   if (Retries(death, name, run.finished == 0 && told == (in_details ? 1 : 0))) return;
   ++deaths_;
   if (in_details) {
-    SettleReport(name, run.transcript->reports().back());
+    SettleReport(import, name, run.transcript->reports().back());
     import.remaining.pop_front();
   } else if (in_name) {
     Settle(name, death.why.cause, death.why.message);
@@ -198,7 +215,8 @@ absl::StatusOr<ReplEnd> ShardEvaluation::Ask(const std::vector<std::string>& inp
                             .driver = options_.driver_folder + "/driver.nix",
                             .inputs = inputs,
                             .ifd = options_.ifd,
-                            .patience = options_.bounds.patience,
+                            .patience_now = [&] { return patience_.Now(); },
+                            .clock = options_.clock,
                             .started = [&](pid_t pid) { seat_ = options_.memory->Watch(pid); },
                             .kill = [&] { return ChosenByWatch(); },
                             .keep = options_.keep};
@@ -209,7 +227,7 @@ absl::StatusOr<bool> ShardEvaluation::AskRest() {
   State& import = imports_.front();
   HYDRANT_RETURN_IF_ERROR(WriteInputs({import}));
   import.ready = false;
-  std::vector<ReplQuestion> questions = {{}};
+  std::vector<ReplQuestion> questions = {{.tell = import.request.named}};
   for (const DriverName& name : import.remaining) questions.push_back({.id = name.id, .tell = true});
   auto end = Ask({import.input}, questions, [&](size_t question, const ReplAnswer& answer) {
     return TakeAnswer(import, answer, question == 0);
@@ -232,7 +250,9 @@ absl::StatusOr<bool> ShardEvaluation::AskRest() {
 }
 
 bool ShardEvaluation::TakeAnswer(State& import, const ReplAnswer& answer, bool of_import) {
+  NoteTime(!of_import);
   if (of_import) {
+    if (import.request.named) TakeNamed(import, answer.named);
     if (!answer.evaluates) SettleAll(import, {ClassifyUncaught(answer.words), false});
     return answer.evaluates;
   }
@@ -241,7 +261,7 @@ bool ShardEvaluation::TakeAnswer(State& import, const ReplAnswer& answer, bool o
   if (answer.report.empty()) {
     const Classified why = ClassifyUncaught(answer.words);
     Settle(name, why.cause, why.message);
-  } else if (!SettleReport(name, answer.report[0])) {
+  } else if (!SettleReport(import, name, answer.report[0])) {
     const Classified why = ClassifyCaught(answer.words);
     Settle(name, why.cause, why.message);
   }
@@ -251,6 +271,7 @@ bool ShardEvaluation::TakeAnswer(State& import, const ReplAnswer& answer, bool o
 // The repl ended at the first remaining name, or at the import as a whole.
 void ShardEvaluation::SettleReplDeath(State& import, const ReplEnd& end) {
   const DriverName name = import.remaining.front();
+  if (end.answered == 0 && import.request.named) return TakeNamed(import, std::nullopt);
   const Death death = WhyItEnded(end.end, end.unfinished.words);
   if (Retries(death, name, end.answered <= 1)) return;
   if (end.answered == 0) return SettleAll(import, death);
@@ -263,6 +284,7 @@ void ShardEvaluation::SettleReplDeath(State& import, const ReplEnd& end) {
 }
 
 absl::Status ShardEvaluation::AskCaught() {
+  if (!options_.words) return SettleCaught();
   while (!words_.empty()) {
     const size_t count = std::min(words_.size(), kImportsOfCaught);
     std::vector<State> imports(std::make_move_iterator(words_.end() - count),
@@ -270,6 +292,14 @@ absl::Status ShardEvaluation::AskCaught() {
     words_.erase(words_.end() - count, words_.end());
     HYDRANT_RETURN_IF_ERROR(AskCaughtOnce(imports));
   }
+  return absl::OkStatus();
+}
+
+absl::Status ShardEvaluation::SettleCaught() {
+  for (const State& import : words_) {
+    for (const DriverName& name : import.caught) Settle(name, Cause::kThrow, "");
+  }
+  words_.clear();
   return absl::OkStatus();
 }
 
@@ -311,7 +341,15 @@ absl::Status ShardEvaluation::AskCaughtOnce(std::vector<State>& imports) {
   return absl::OkStatus();
 }
 
+void ShardEvaluation::SettleWithoutWords() {
+  const Classified why = ClassifyCaught("");
+  for (const size_t variant : std::exchange(wordless_, {})) {
+    options_.give({.variant = variant, .cause = why.cause, .message = why.message});
+  }
+}
+
 void ShardEvaluation::Settle(const DriverName& name, Cause cause, std::string message) {
+  wordless_.erase(name.variant);
   options_.give({.variant = name.variant, .cause = cause, .message = std::move(message)});
 }
 
@@ -320,17 +358,27 @@ void ShardEvaluation::SettleAll(State& import, const Death& death) {
   import.remaining.clear();
 }
 
-bool ShardEvaluation::SettleReport(const DriverName& name, const NameReport& report) {
+void ShardEvaluation::TakeNamed(State& import,
+                                const std::optional<std::map<std::string, std::string>>& named) {
+  import.request.named = false;
+  import.wants_named = named.has_value();
+  if (named.has_value()) import.named = *named;
+}
+
+bool ShardEvaluation::SettleReport(const State& import, const DriverName& name, const NameReport& report) {
   switch (report.kind) {
-    case NameReport::Kind::kDerivation:
-      options_.give({.variant = name.variant,
-                     .message = report.message,
-                     .derivation = report.derivation,
-                     .outputs = report.outputs,
-                     .environment = report.environment,
-                     .environment_output = report.environment_output,
-                     .facts = report.facts});
+    case NameReport::Kind::kDerivation: {
+      Outcome outcome{.variant = name.variant,
+                      .message = report.message,
+                      .derivation = report.derivation,
+                      .outputs = report.outputs,
+                      .environment = report.environment,
+                      .environment_output = report.environment_output,
+                      .facts = report.facts};
+      outcome.facts.named = import.named;
+      options_.give(std::move(outcome));
       return true;
+    }
     case NameReport::Kind::kMissing:
       Settle(name, Cause::kMissingAttribute, report.message);
       return true;

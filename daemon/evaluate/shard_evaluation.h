@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@
 #include "daemon/evaluate/evaluator_death.h"
 #include "daemon/evaluate/memory_watch.h"
 #include "daemon/evaluate/repl_questions.h"
+#include "daemon/evaluate/variant_patience.h"
 
 namespace hydrant {
 
@@ -32,8 +34,13 @@ class ShardEvaluation {
     std::map<std::string, std::string> env;  // all that Nix gets
     std::string driver_folder;               // driver.nix and shard.nix
     std::string folder;                      // for its input files: this shard's alone
-    EvaluatorBounds bounds;
+    uint64_t memory_bound = 0;               // bytes of heap; 0: none
+    absl::Duration variant_timeout;          // the floor of VariantPatience
+    const Clock* clock = nullptr;
     bool ifd = false;
+    bool read_only =
+        false;          // the driver writes no derivations to the store, so that there is nothing to keep
+    bool words = true;  // what tryEval caught has its words asked for, each name once more
     MemoryWatch* memory = nullptr;
     // Called for each derivation while the process that made it still lives.
     std::function<absl::Status(const std::string& derivation)> keep;
@@ -56,6 +63,10 @@ class ShardEvaluation {
   // NotFound without Nix. Once.
   absl::Status Evaluate();
 
+  // After Evaluate was stopped: an outcome for each name that is known to be refused, without the words of
+  // it.
+  void SettleWithoutWords();
+
   // The most that a process of the driver needed, and how many imports it had by then.
   uint64_t peak() const { return peak_; }
   size_t imports_at_peak() const { return imports_at_peak_; }
@@ -69,6 +80,8 @@ class ShardEvaluation {
     std::vector<DriverName> caught;    // their words are still to be asked for
     bool all_caught = false;           // the set of packages throws: one answer for all
     bool ready = false;                // a repl had the set of packages
+    bool wants_named = false;  // DriverRequest::named, of which request's own is false once it is told
+    std::map<std::string, std::string> named;  // VariantFacts::named
   };
   struct DriverRun;
 
@@ -87,6 +100,7 @@ class ShardEvaluation {
   void SettleReplDeath(State& import, const ReplEnd& end);
   // The words of caught names.
   absl::Status AskCaught();
+  absl::Status SettleCaught();
   absl::Status AskCaughtOnce(std::vector<State>& imports);
   absl::StatusOr<ReplEnd> Ask(const std::vector<std::string>& inputs,
                               const std::vector<ReplQuestion>& questions,
@@ -95,7 +109,10 @@ class ShardEvaluation {
   void Settle(const DriverName& name, Cause cause, std::string message);
   void SettleAll(State& import, const Death& death);
   // False: it was caught, and its words are to be asked for.
-  bool SettleReport(const DriverName& name, const NameReport& report);
+  bool SettleReport(const State& import, const DriverName& name, const NameReport& report);
+  // What the slice has by name is known; or a process died of it, and nobody asks again.
+  static void TakeNamed(State& import, const std::optional<std::map<std::string, std::string>>& named);
+  void NoteTime(bool a_name_ended);
   // Whether the name at which a process died goes into the next instead of being charged.
   bool Retries(const Death& death, const DriverName& name, bool first_of_process);
   Death WhyItEnded(const LineProcessEnd& end, std::string_view words) const;
@@ -105,6 +122,9 @@ class ShardEvaluation {
   std::deque<State> imports_;  // the first is in work
   std::vector<State> words_;   // those with caught names
   std::set<size_t> retried_;   // variants
+  std::set<size_t> wordless_;  // variants that were caught and have no outcome yet
+  VariantPatience patience_;
+  absl::Time name_began_;
   std::shared_ptr<MemoryWatch::Seat> seat_;
   int deaths_ = 0;
   uint64_t peak_ = 0;

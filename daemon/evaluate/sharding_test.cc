@@ -24,9 +24,13 @@ class Noted {
  public:
   explicit Noted(NixWorld& world) : log_(world.dir / "log") {
     for (const std::string program : {"nix-instantiate", "nix"}) {
-      world.Install(program,
-                    absl::StrCat("echo start-", program, " >> ", log_, "\n(PATH=", getenv("PATH"), " exec ",
-                                 program, " \"$@\") 2>&1 >/dev/null", " | tee -a ", log_, " >&2\n"));
+      // Each line is in the log before the evaluator can read it: whoever has its answers may end all of
+      // this.
+      world.Install(
+          program,
+          absl::StrCat("echo start-", program, " >> ", log_, "\n(PATH=", getenv("PATH"), " exec ", program,
+                       " \"$@\") 2>&1 >/dev/null | while IFS= read -r line; do\n",
+                       "  printf '%s\\n' \"$line\" >> ", log_, "\n  printf '%s\\n' \"$line\" >&2\ndone\n"));
     }
   }
   int Count(const std::string& text) const {

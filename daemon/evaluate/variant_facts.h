@@ -3,6 +3,7 @@
 #ifndef HYDRANT_DAEMON_EVALUATE_VARIANT_FACTS_H_
 #define HYDRANT_DAEMON_EVALUATE_VARIANT_FACTS_H_
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,14 @@ struct VariantFacts {
   // The path at which it stands in this tree, where the declared one is missing and the recipe knows another
   // name.
   std::string found_as;
+  // What its slice has under the names by which all of it should agree: cudatoolkit, cudnn, nccl, magma ->
+  // .drv path. The same for all variants of a slice; empty where the slice is without CUDA or has none that
+  // evaluates.
+  std::map<std::string, std::string> named;
+  // With [nixpkgs] probe = ["hygiene"]: harmless questions (attribute, name, meta, cudaSupport) that fail
+  // where unfree is refused, each with the refusal: "cudaSupport: Package ‘cudatoolkit-12.2’ …". Empty: none,
+  // or not asked.
+  std::vector<std::string> hygiene;
   friend bool operator==(const VariantFacts&, const VariantFacts&) = default;
 };
 

@@ -65,7 +65,7 @@ int Bench(char** argv) {
             << ", \"first\": " << absl::ToDoubleSeconds(first - start) << ", \"cpu\": "
             << Seconds(ours.ru_utime) + Seconds(ours.ru_stime) + Seconds(theirs.ru_utime) +
                    Seconds(theirs.ru_stime)
-            << ", \"peak_mb\": " << theirs.ru_maxrss / 1000 << "}\n";
+            << ", \"peak_mib\": " << theirs.ru_maxrss / 1024 << "}\n";
   if (good != variants.size() || !status.ok()) std::cerr << status << " " << wrong << "\n";
   return good == variants.size() && status.ok() ? 0 : 1;
 }

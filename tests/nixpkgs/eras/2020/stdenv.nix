@@ -14,13 +14,16 @@ let
 
     in
     if unfree != [ ] && !(config.allowUnfree or false) then
-      "Package ‘${name}’ in ${at} has an unfree license (${licences}), refusing to evaluate."
+      refuse "unfree" "Package ‘${name}’ in ${at} has an unfree license (${licences}), refusing to evaluate."
     else if broken && !(config.allowBroken or false) then
-      "Package ‘${name}’ in ${at} is marked as broken, refusing to evaluate."
+      refuse "broken" "Package ‘${name}’ in ${at} is marked as broken, refusing to evaluate."
     else if !supported && !(config.allowUnsupportedSystem or false) then
-      "Package ‘${name}’ in ${at} is not supported on ‘${system}’, refusing to evaluate."
+      refuse "unsupported" "Package ‘${name}’ in ${at} is not supported on ‘${system}’, refusing to evaluate."
     else
       null;
+  # As in nixpkgs since 2017, a config may say what becomes of a refusal.
+  refuse = reason: words: { inherit reason words; };
+  handle = { reason, words }: (config.handleEvalIssue or (_: message: throw message)) reason words;
 in
 {
   mkDerivation =
@@ -37,7 +40,7 @@ in
         }
       );
       refused = refusal { inherit (attrs) name; inherit meta attrs; };
-      guard = value: if refused == null then value else throw refused;
+      guard = value: if refused == null then value else handle refused;
       output =
         outputName:
         attrs.passthru or { }

@@ -59,6 +59,14 @@ let
         passthru.cudaRoot = "${cudaPackages.cudatoolkit}";
       }
     ) { };
+    # Asked whether it has CUDA, it forces the toolkit.
+    gpu-told = callPackage (
+      { module, cudaPackages }:
+      module {
+        pname = "gpu-told-1.0";
+        passthru.cudaSupport = cudaPackages.cudatoolkit.outPath != "";
+      }
+    ) { };
     tensorflow = module {
       pname = "tensorflow-gpu-2.13.0";
       disabled = version == "3.12";
