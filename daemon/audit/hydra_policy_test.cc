@@ -1,0 +1,84 @@
+#include "daemon/audit/hydra_policy.h"
+
+#include <gtest/gtest.h>
+
+namespace hydrant {
+namespace {
+
+struct Row {
+  const char* situation;
+  VariantFacts facts;
+  Cause cause;
+  std::optional<bool> skips;
+  const char* reason;
+};
+
+TEST(HydraPolicyTest, EachSituationHasItsReason) {
+  const VariantFacts free = {.licences = {{"bsd3", true}}};
+  const auto with = [&](auto edit) {
+    VariantFacts facts = free;
+    edit(facts);
+    return facts;
+  };
+  const Row rows[] = {
+      {"a free package", free, Cause::kNone, false, ""},
+      {"nothing is known", {}, Cause::kNone, std::nullopt, ""},
+      {"only that it is not broken", {.broken = false}, Cause::kNone, false, ""},
+      {"its own licence", {.licences = {{"CUDA EULA", false}}}, Cause::kNone, true, "unfree: CUDA EULA"},
+      {"two licences, one free",
+       {.licences = {{"mit", true}, {"NVIDIA SLA", false}}},
+       Cause::kNone,
+       true,
+       "unfree: NVIDIA SLA"},
+      {"two unfree ones",
+       {.licences = {{"CUDA EULA", false}, {"cuDNN EULA", false}}},
+       Cause::kNone,
+       true,
+       "unfree: CUDA EULA, cuDNN EULA"},
+      {"bare unfree", {.licences = {{"unfree", false}}}, Cause::kNone, true, "unfree"},
+      {"meta alone says unfree", {.unfree = true}, Cause::kNone, true, "unfree"},
+      {"meta says that it may be taken as free",
+       {.licences = {{"issl", false}}, .unfree = false},
+       Cause::kNone,
+       false,
+       ""},
+      {"through an input",
+       with([](auto& f) { f.unfree_through = "cudatoolkit-12.9.1", f.unfree_licence = "CUDA EULA"; }),
+       Cause::kNone, true, "unfree: CUDA EULA, through cudatoolkit-12.9.1"},
+      {"through an input of no named licence", with([](auto& f) { f.unfree_through = "mkl-2024"; }),
+       Cause::kNone, true, "unfree, through mkl-2024"},
+      {"broken", with([](auto& f) { f.broken = true; }), Cause::kNone, true, "broken"},
+      {"unsupported", with([](auto& f) { f.unsupported = true; }), Cause::kNone, true, "unsupported system"},
+      {"insecure", with([](auto& f) { f.insecure = true; }), Cause::kNone, true, "insecure"},
+      {"unfree comes before broken",
+       {.licences = {{"CUDA EULA", false}}, .broken = true},
+       Cause::kNone,
+       true,
+       "unfree: CUDA EULA"},
+      {"refused as unfree", {}, Cause::kUnfree, true, "unfree"},
+      {"refused as broken", {}, Cause::kBroken, true, "broken"},
+      {"refused as insecure", {}, Cause::kInsecure, true, "insecure"},
+      {"refused for its system", {}, Cause::kUnsupportedSystem, true, "unsupported system"},
+      {"excluded by the matrix", {}, Cause::kExcluded, std::nullopt, ""},
+      {"an error of its own", {}, Cause::kThrow, std::nullopt, ""},
+  };
+  for (const Row& row : rows) {
+    const HydraVerdict verdict = JudgeForHydra(row.facts, row.cause);
+    EXPECT_EQ(verdict.skips, row.skips) << row.situation;
+    EXPECT_EQ(verdict.reason, row.reason) << row.situation;
+    EXPECT_EQ(verdict.sentence.empty(), !row.skips.has_value()) << row.situation;
+  }
+}
+
+TEST(HydraPolicyTest, TheSentenceTellsThroughWhichInputs) {
+  const VariantFacts facts = {.licences = {{"bsd3", true}},
+                              .unfree_through = "cudatoolkit-12.9.1",
+                              .unfree_licence = "CUDA EULA",
+                              .unfree_inputs = {"magma-2.7", "nccl-2.20"}};
+  EXPECT_EQ(JudgeForHydra(facts, Cause::kNone).sentence,
+            "Hydra would skip it: cudatoolkit-12.9.1, which it needs, is unfree (CUDA EULA); it comes "
+            "through magma-2.7, then nccl-2.20");
+}
+
+}  // namespace
+}  // namespace hydrant
