@@ -20,6 +20,7 @@ void Catalogue::Load(std::vector<NarInfoRecord> records) {
   MutexLock lock(mu_);
   by_hash_part_.clear();
   by_file_.clear();
+  made_in_private_.clear();
   totals_ = {};
   for (NarInfoRecord& record : records) PutLocked(std::move(record));
 }
@@ -40,12 +41,23 @@ std::shared_ptr<const NarInfoRecord> Catalogue::FindPath(std::string_view store_
   return record != nullptr && record->path == store_path ? record : nullptr;
 }
 
-bool Catalogue::Refers(std::string_view file_hash, bool staged) const {
+bool Catalogue::Shows(const NarInfoRecord& record, Sees sees) {
+  if (record.state == NarInfoState::kStaged) return sees == Sees::kStaged;
+  return record.state == NarInfoState::kPublished &&
+         (record.tier == NarInfoTier::kPublic || sees != Sees::kPublic);
+}
+
+bool Catalogue::MadeInPrivate(std::string_view deriver) const {
+  MutexLock lock(mu_);
+  return made_in_private_.contains(AbslView(deriver));
+}
+
+bool Catalogue::Refers(std::string_view file_hash, Sees sees) const {
   MutexLock lock(mu_);
   const auto found = by_file_.find(AbslView(file_hash));
   if (found == by_file_.end()) return false;
   for (const std::string& hash_part : found->second) {
-    if (staged || by_hash_part_.at(hash_part)->state == NarInfoState::kPublished) return true;
+    if (Shows(*by_hash_part_.at(hash_part), sees)) return true;
   }
   return false;
 }
@@ -71,6 +83,8 @@ void Catalogue::Count(const NarInfoRecord& record, int sign) {
   const bool published = record.state == NarInfoState::kPublished;
   (published ? totals_.published_paths : totals_.staged_paths) += sign;
   (published ? totals_.published_bytes : totals_.staged_bytes) += sign * record.file_size;
+  if (!published || record.tier == NarInfoTier::kPublic || record.deriver.empty()) return;
+  if ((made_in_private_[record.deriver] += sign) == 0) made_in_private_.erase(record.deriver);
 }
 
 void Catalogue::PutLocked(NarInfoRecord record) {

@@ -23,8 +23,17 @@ class Catalogue {
   std::shared_ptr<const NarInfoRecord> FindPath(std::string_view store_path) const;
   void Put(std::vector<NarInfoRecord>
                records);  // inserts or replaces (a retired one: removes), all at once for readers
-  // True when a published (or with `staged`, also a staged) path lies in that file.
-  bool Refers(std::string_view file_hash, bool staged) const;
+  // How much a reader may see.
+  enum class Sees {
+    kPublic,     // what is published for anybody
+    kPublished,  // all that is published
+    kStaged,     // what is staged too
+  };
+  static bool Shows(const NarInfoRecord& record, Sees sees);
+  // True when a path that may be seen lies in that file.
+  bool Refers(std::string_view file_hash, Sees sees) const;
+  // True when a published output of the derivation (base name of its .drv) is not for anybody.
+  bool MadeInPrivate(std::string_view deriver) const;
   // Store paths that staged paths refer to and that are not here.
   std::vector<std::string> ReferencesElsewhere() const;
   struct Totals {
@@ -40,6 +49,8 @@ class Catalogue {
   absl::flat_hash_map<std::string, std::shared_ptr<const NarInfoRecord>> by_hash_part_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, std::vector<std::string>> by_file_
       ABSL_GUARDED_BY(mu_);  // file hash -> hash parts
+  absl::flat_hash_map<std::string, int> made_in_private_
+      ABSL_GUARDED_BY(mu_);  // deriver -> how many of its outputs
 };
 
 }  // namespace hydrant

@@ -30,10 +30,32 @@ TEST(CatalogueTest, APathIsFoundByItsHashPart) {
 TEST(CatalogueTest, AFileIsReferredToByWhatIsPublished) {
   Catalogue catalogue;
   catalogue.Put({Record("a", NarInfoState::kStaged)});
-  EXPECT_TRUE(catalogue.Refers("f", /*staged=*/true));
-  EXPECT_FALSE(catalogue.Refers("f", /*staged=*/false));
+  EXPECT_TRUE(catalogue.Refers("f", Catalogue::Sees::kStaged));
+  EXPECT_FALSE(catalogue.Refers("f", Catalogue::Sees::kPublished));
   catalogue.Put({Record("b", NarInfoState::kPublished)});
-  EXPECT_TRUE(catalogue.Refers("f", /*staged=*/false));
+  EXPECT_TRUE(catalogue.Refers("f", Catalogue::Sees::kPublic));
+}
+
+TEST(CatalogueTest, WhatIsPrivateIsShownToWhoMayReadAllThatIsPublished) {
+  Catalogue catalogue;
+  NarInfoRecord a = Record("a", NarInfoState::kPublished), held = Record("b", NarInfoState::kPublished, "g");
+  a.tier = NarInfoTier::kPrivate;
+  held.tier = NarInfoTier::kHeld;
+  a.deriver = held.deriver = "0123-x.drv";
+  catalogue.Put({a, held});
+  for (const char* file : {"f", "g"}) {
+    EXPECT_FALSE(catalogue.Refers(file, Catalogue::Sees::kPublic));
+    EXPECT_TRUE(catalogue.Refers(file, Catalogue::Sees::kPublished));
+    EXPECT_TRUE(catalogue.Refers(file, Catalogue::Sees::kStaged));
+  }
+  // Until its last private output is.
+  EXPECT_TRUE(catalogue.MadeInPrivate("0123-x.drv"));
+  held.tier = NarInfoTier::kPublic;
+  catalogue.Put({held});
+  EXPECT_TRUE(catalogue.MadeInPrivate("0123-x.drv"));
+  a.state = NarInfoState::kRetired;
+  catalogue.Put({a});
+  EXPECT_FALSE(catalogue.MadeInPrivate("0123-x.drv"));
 }
 
 TEST(CatalogueTest, WhatIsRetiredIsGone) {
@@ -41,7 +63,7 @@ TEST(CatalogueTest, WhatIsRetiredIsGone) {
   catalogue.Put({Record("a", NarInfoState::kPublished)});
   catalogue.Put({Record("a", NarInfoState::kRetired)});
   EXPECT_EQ(catalogue.FindPath(MakePackage("a").path()), nullptr);
-  EXPECT_FALSE(catalogue.Refers("f", true));
+  EXPECT_FALSE(catalogue.Refers("f", Catalogue::Sees::kStaged));
 }
 
 TEST(CatalogueTest, TotalsFollowEachMove) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/cache/content_address.h"
 #include "lib/base/log.h"
@@ -62,6 +63,63 @@ absl::Status Mismatch(const nix::NarInfo& info, std::string_view field, std::str
 // was not known, and whoever owns it reads it again.
 absl::Status AsRecorded(const absl::Status& committed) {
   return absl::IsFailedPrecondition(committed) ? UnknownCommit(StdView(committed.message())) : committed;
+}
+
+// The name in a store path.
+std::string_view NameIn(std::string_view path) {
+  const size_t start = nix::kStoreDir.size() + 1 + nix::kHashPartLength + 1;
+  return path.size() < start ? std::string_view() : path.substr(start);
+}
+
+// Gives each record that is not published yet, or held, its tier. The closure is whole but for what is
+// public.
+void AssignTiers(const std::vector<std::string>& roots, const PublishingTiers& tiers,
+                 std::vector<NarInfoRecord>& closure) {
+  absl::flat_hash_map<std::string, size_t> places;
+  for (size_t i = 0; i < closure.size(); ++i) places[closure[i].path] = i;
+  std::vector<std::vector<size_t>> referrers(closure.size());
+  std::vector<bool> is_private(closure.size()), is_public(closure.size());
+  const auto spread = [](std::vector<bool>& marked, std::vector<size_t> todo, const auto& next) {
+    while (!todo.empty()) {
+      const size_t at = todo.back();
+      todo.pop_back();
+      if (marked[at]) continue;
+      marked[at] = true;
+      for (size_t other : next(at)) todo.push_back(other);
+    }
+  };
+  const auto references = [&](size_t at) {
+    std::vector<size_t> there;
+    for (const std::string& reference : closure[at].references) {
+      if (const auto found = places.find(reference); found != places.end()) there.push_back(found->second);
+    }
+    return there;
+  };
+  std::vector<size_t> closed, open;
+  for (size_t i = 0; i < closure.size(); ++i) {
+    for (size_t reference : references(i)) referrers[reference].push_back(i);
+    const bool recorded =
+        closure[i].state == NarInfoState::kPublished && closure[i].tier == NarInfoTier::kPrivate;
+    const bool by_name = tiers.own && tiers.own(NameIn(closure[i].path)) == NarInfoTier::kPrivate;
+    if (recorded || by_name) closed.push_back(i);
+  }
+  for (const std::string& root : roots) {
+    const auto found = places.find(root);
+    if (found == places.end()) continue;
+    if (tiers.roots == NarInfoTier::kPrivate) closed.push_back(found->second);
+    if (tiers.roots == NarInfoTier::kPublic) open.push_back(found->second);
+  }
+  spread(is_private, std::move(closed), [&](size_t at) { return referrers[at]; });
+  std::erase_if(open, [&](size_t root) { return is_private[root]; });
+  spread(is_public, std::move(open), references);
+  for (size_t i = 0; i < closure.size(); ++i) {
+    NarInfoRecord& record = closure[i];
+    if (is_public[i]) {
+      record.tier = NarInfoTier::kPublic;
+    } else if (record.state == NarInfoState::kStaged) {
+      record.tier = is_private[i] ? NarInfoTier::kPrivate : NarInfoTier::kHeld;
+    }
+  }
 }
 
 }  // namespace
@@ -153,9 +211,9 @@ absl::Status Publisher::StageLocked(const nix::NarInfo& info, AttemptId attempt)
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<NarInfoRecord>> Publisher::StagedClosure(
-    const std::vector<std::string>& roots) const {
-  std::vector<NarInfoRecord> staged;
+absl::StatusOr<std::vector<NarInfoRecord>> Publisher::OpenClosure(const std::vector<std::string>& roots,
+                                                                  const PublishingTiers& tiers) const {
+  std::vector<NarInfoRecord> closure;
   std::set<std::string> seen(roots.begin(), roots.end());
   std::vector<std::pair<std::string, std::string>> open;  // path, who refers to it
   for (const std::string& root : seen) open.emplace_back(root, "");
@@ -169,37 +227,64 @@ absl::StatusOr<std::vector<NarInfoRecord>> Publisher::StagedClosure(
           absl::StrCat(path, referrer.empty() ? "" : ", to which " + referrer + " refers,",
                        " is neither here nor upstream"));
     }
-    if (record->state == NarInfoState::kPublished) continue;  // then its closure is too
-    staged.push_back(*record);
+    // Then its closure is public too.
+    if (Catalogue::Shows(*record, Catalogue::Sees::kPublic)) continue;
+    closure.push_back(*record);
     for (const std::string& reference : record->references) {
       if (seen.insert(reference).second) open.emplace_back(reference, path);
     }
   }
-  return staged;
+  AssignTiers(roots, tiers, closure);
+  return closure;
 }
 
-absl::StatusOr<int64_t> Publisher::Publish(const std::vector<std::string>& roots) {
+absl::StatusOr<int64_t> Publisher::Publish(const std::vector<std::string>& roots,
+                                           const PublishingTiers& tiers) {
   MutexLock lock(mu_);
-  return PublishLocked(roots);
+  return PublishLocked(roots, tiers);
 }
 
-absl::StatusOr<int64_t> Publisher::PublishLocked(const std::vector<std::string>& roots) {
-  HYDRANT_ASSIGN_OR_RETURN(std::vector<NarInfoRecord> records, StagedClosure(roots));
-  if (records.empty()) return 0;
-  PublishNarInfos change;
-  change.at = options_.clock.Now();
+absl::StatusOr<int64_t> Publisher::PublishLocked(const std::vector<std::string>& roots,
+                                                 const PublishingTiers& tiers) {
+  HYDRANT_ASSIGN_OR_RETURN(std::vector<NarInfoRecord> records, OpenClosure(roots, tiers));
+  PublishNarInfos publish;
+  publish.at = options_.clock.Now();
+  OpenNarInfos open;
+  std::vector<NarInfoRecord> moved;
   for (NarInfoRecord& record : records) {
-    HYDRANT_ASSIGN_OR_RETURN(std::string signature,
-                             options_.signer.Sign(nix::Fingerprint(NarInfoOf(record))));
-    record.signatures = {std::move(signature)};
-    record.state = NarInfoState::kPublished;
-    record.published_at = change.at;
-    change.entries.push_back({record.path, record.signatures});
+    if (record.state == NarInfoState::kStaged) {
+      HYDRANT_ASSIGN_OR_RETURN(std::string signature,
+                               options_.signer.Sign(nix::Fingerprint(NarInfoOf(record))));
+      record.signatures = {std::move(signature)};
+      record.state = NarInfoState::kPublished;
+      record.published_at = publish.at;
+      publish.entries.push_back({record.path, record.signatures, record.tier});
+    } else if (record.tier == NarInfoTier::kPublic) {
+      open.paths.push_back(record.path);
+    } else {
+      continue;
+    }
+    moved.push_back(std::move(record));
   }
-  HYDRANT_RETURN_IF_ERROR(AsRecorded(options_.store.Commit({std::move(change)})));
-  const auto count = static_cast<int64_t>(records.size());
-  options_.catalogue.Put(std::move(records));
+  Batch changes;
+  const auto count = static_cast<int64_t>(publish.entries.size());
+  if (!publish.entries.empty()) changes.emplace_back(std::move(publish));
+  if (!open.paths.empty()) changes.emplace_back(std::move(open));
+  if (changes.empty()) return 0;
+  HYDRANT_RETURN_IF_ERROR(AsRecorded(options_.store.Commit(changes)));
+  options_.catalogue.Put(std::move(moved));
   return count;
+}
+
+NarInfoTier Publisher::TierOfReferences(const nix::NarInfo& info) const {
+  NarInfoTier tier = NarInfoTier::kPublic;
+  for (const nix::StorePath& reference : info.references) {
+    const auto record = options_.catalogue.FindPath(reference.path());
+    if (record == nullptr || record->tier == NarInfoTier::kPublic || reference == info.store_path) continue;
+    if (record->tier == NarInfoTier::kPrivate) return NarInfoTier::kPrivate;
+    tier = NarInfoTier::kHeld;
+  }
+  return tier;
 }
 
 absl::Status Publisher::PublishByHand(const nix::NarInfo& info) {
@@ -208,7 +293,7 @@ absl::Status Publisher::PublishByHand(const nix::NarInfo& info) {
   MutexLock lock(mu_);
   HYDRANT_RETURN_IF_ERROR(CheckReferences(info, /*published=*/true));
   HYDRANT_RETURN_IF_ERROR(StageLocked(info, AttemptId()));
-  return PublishLocked({info.store_path.path()}).status();
+  return PublishLocked({info.store_path.path()}, {.roots = TierOfReferences(info)}).status();
 }
 
 nix::NarInfo NarInfoOf(const NarInfoRecord& record) {

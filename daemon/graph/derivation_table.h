@@ -4,7 +4,7 @@
 #define HYDRANT_DAEMON_GRAPH_DERIVATION_TABLE_H_
 
 #include <cstdint>
-#include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "daemon/graph/package_name.h"
+#include "daemon/graph/text_arena.h"
 
 namespace hydrant {
 
@@ -31,6 +32,8 @@ class DerivationTable {
 
   // The number of a path, new or not. A new one is a name only until it is filled.
   DerivationNumber Meet(std::string_view path);
+  // Nothing: it was not met.
+  std::optional<DerivationNumber> Find(std::string_view path) const;
   // Takes a derivation in, and meets its inputs. What is filled stays as it is.
   DerivationNumber Fill(const Facts& facts);
 
@@ -66,25 +69,30 @@ class DerivationTable {
 
  private:
   struct Node {
-    std::string_view path, name, version;  // into paths_
+    std::string_view path, name, version;  // into texts_
+    uint64_t order = 0;                    // the beginning of the package's name: what most comparisons need
     uint32_t package = 0, identity = 0, system = 0;
     uint32_t inputs = 0, input_count = 0;  // a part of edges_
     bool filled = false, fixed = false;
   };
+  template <class Value>
+  using ByText = absl::flat_hash_map<HashedText, Value, HashOfText>;
+  bool Before(DerivationNumber a, DerivationNumber b) const;  // in inputs()
   uint32_t InternPackage(std::string_view package);
-  uint32_t InternOutputs(const Facts& facts);
+  uint32_t InternOutputs(const Facts& facts, DerivationNumber own);
   uint32_t InternSystem(std::string_view system);
 
-  std::deque<std::string> paths_;
+  TextArena texts_;  // paths and outputs
   std::vector<Node> nodes_;
   std::vector<DerivationNumber> edges_;
-  absl::flat_hash_map<std::string_view, DerivationNumber> by_path_;
-  std::vector<std::string_view> packages_;  // by number of the package; into paths_
+  ByText<DerivationNumber> by_path_;
+  std::vector<std::string_view> packages_;  // by number of the package; into texts_
   std::vector<uint32_t> families_of_;
-  absl::flat_hash_map<std::string_view, uint32_t> package_numbers_;
+  ByText<uint32_t> package_numbers_;
   absl::flat_hash_map<std::string, uint32_t> family_numbers_;
-  std::vector<std::string> systems_ = {""};                // a handful
-  absl::flat_hash_map<std::string, uint32_t> identities_;  // outputs, joined -> the first that had them
+  std::vector<std::string> systems_ = {""};  // a handful
+  ByText<uint32_t> identities_;              // outputs, joined -> the first that had them
+  std::string joined_;                       // outputs that are being looked up
 };
 
 }  // namespace hydrant

@@ -24,6 +24,7 @@ std::string_view NameOfDerivation(std::string_view path) {
 
 std::string WithoutNumbers(std::string_view package) {
   std::string out;
+  out.reserve(package.size());
   bool in_number = false;
   for (size_t i = 0; i < package.size(); ++i) {
     const auto digit = [&](size_t at) {

@@ -164,6 +164,15 @@ std::vector<StepMove> StepGraph::Owed() const {
   return planner.TakeMoves();
 }
 
+std::vector<StepMove> StepGraph::Owed(const std::vector<StepId>& added) const {
+  StepPlanner planner(*this);
+  for (const StepId step : added) {
+    planner.Settle(step);
+    for (const StepId dependent : nodes_[step].dependents) planner.Settle(dependent);
+  }
+  return planner.TakeMoves();
+}
+
 absl::Status StepGraph::Apply(const std::vector<StepMove>& moves) {
   StepPlanner planner(*this);
   if (absl::Status fits = planner.Replay(moves); !fits.ok()) return fits;

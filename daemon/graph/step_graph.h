@@ -100,6 +100,8 @@ class StepGraph {
   // Moves that the states as they are demand at once. None, unless a restart restored states that do not fit together, or a
   // pruned input was added later and will not succeed.
   std::vector<StepMove> Owed() const;
+  // The same, of some steps that were added and of what needs them.
+  std::vector<StepMove> Owed(const std::vector<StepId>& added) const;
   // Applies moves that Plan made and nothing has overtaken (FailedPrecondition otherwise, and nothing is applied).
   absl::Status Apply(const std::vector<StepMove>& moves);
 
