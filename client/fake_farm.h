@@ -34,6 +34,7 @@ class FakeFarm final : public v1::FarmService::Service {
   v1::ListMatricesResponse matrices;
   v1::PlanResponse plan;
   v1::Evaluation evaluation;
+  std::vector<v1::Evaluation> more;  // of the other branches
   v1::ListEvaluationsResponse evaluations;
   v1::GetStatusResponse status;
   v1::CompareEvaluationsResponse comparison;
@@ -64,6 +65,7 @@ class FakeFarm final : public v1::FarmService::Service {
   }
   grpc::Status Trigger(Context* c, const v1::TriggerRequest* q, v1::TriggerResponse* r) override {
     *r->mutable_evaluation() = evaluation;
+    for (const v1::Evaluation& other : more) *r->add_more() = other;
     return Note("Trigger", c, *q);
   }
   grpc::Status ListEvaluations(Context* c, const v1::ListEvaluationsRequest* q,
@@ -99,7 +101,9 @@ class FakeFarm final : public v1::FarmService::Service {
   }
   grpc::Status Watch(Context* c, const v1::WatchRequest* q,
                      grpc::ServerWriter<v1::WatchResponse>* writer) override {
-    for (const auto& response : watch) writer->Write(response);
+    for (const auto& response : watch) {
+      if (q->evaluation() == 0 || q->evaluation() == response.evaluation().id()) writer->Write(response);
+    }
     return Note("Watch", c, *q);
   }
   grpc::Status ReadLog(Context* c, const v1::ReadLogRequest* q,

@@ -64,6 +64,7 @@ std::string FormatEnd(const v1::WatchResponse& end, const Screen& screen) {
   const bool passed = GatePassed(evaluation);
   Writer writer(screen);
   writer.Text(evaluation.matrix(), Style::kBold);
+  if (!evaluation.branch().empty()) writer.Text(absl::StrCat(" branch ", evaluation.branch()));
   writer.Text(
       absl::StrCat(" evaluation ", evaluation.id(), " ", EvaluationStateWord(evaluation.state()), ", "));
   writer.Text(passed ? "gate passed" : "gate not passed", passed ? Style::kGood : Style::kBad);

@@ -11,6 +11,7 @@
 #include "lib/base/status_macros.h"
 #include "lib/matrix/nearest_word.h"
 #include "lib/matrix/quantities.h"
+#include "lib/matrix/uri_prefixes.h"
 #include "lib/rpc/toml_message.h"
 
 namespace hydrant {
@@ -28,6 +29,8 @@ void FillDefaults(v1::DaemonConfig& config) {
   text(config.nix().store(), "daemon", [&](auto v) { config.mutable_nix()->set_store(v); });
   text(config.nix().evaluator_memory(), "1500MB", [&](auto v) { config.mutable_nix()->set_evaluator_memory(v); });
   text(config.nix().variant_timeout(), "60s", [&](auto v) { config.mutable_nix()->set_variant_timeout(v); });
+  text(config.nix().evaluator(), "nix", [&](auto v) { config.mutable_nix()->set_evaluator(v); });
+  text(config.nix().evaluation_timeout(), "6h", [&](auto v) { config.mutable_nix()->set_evaluation_timeout(v); });
   text(config.schedule().lease(), "20s", [&](auto v) { config.mutable_schedule()->set_lease(v); });
   text(config.schedule().waiting_after(), "60s", [&](auto v) { config.mutable_schedule()->set_waiting_after(v); });
   text(config.schedule().backoff(), "5s", [&](auto v) { config.mutable_schedule()->set_backoff(v); });
@@ -64,6 +67,15 @@ absl::Status CheckShape(const std::string& file, const v1::DaemonConfig& config)
     return Wrong(file, "[cache] key_file", "missing; `hydrantd init DIR` makes a key and a configuration");
   }
   if (config.nix().evaluators() < 1) return Wrong(file, "[nix] evaluators", "expected at least 1");
+  const std::string& evaluator = config.nix().evaluator();
+  if (evaluator != "nix" && evaluator != "nix-eval-jobs" && !evaluator.starts_with('/')) {
+    return Wrong(file, "[nix] evaluator", absl::StrCat("expected \"nix\", \"nix-eval-jobs\" or an absolute path of the latter, not \"",
+                                                       evaluator, "\""));
+  }
+  for (const std::string& prefix : config.nix().allowed_uris()) {
+    const std::string fault = UriPrefixFault(prefix);
+    if (!fault.empty()) return Wrong(file, "[nix] allowed_uris", absl::StrCat("'", prefix, "' ", fault));
+  }
   if (config.schedule().attempts() < 1) return Wrong(file, "[schedule] attempts", "expected at least 1");
   if (config.upstream().in_flight() < 1 || config.upstream().in_flight() > kMostInFlight) {
     return Wrong(file, "[upstream] in_flight", absl::StrCat("expected 1 to ", kMostInFlight));
@@ -130,6 +142,8 @@ absl::StatusOr<DaemonOptions> ReadDaemonOptions(const std::string& file) {
   options.tls_key = Resolve(file, config.tls().key());
   options.tls_client_ca = Resolve(file, config.tls().client_ca());
   options.tokens = Resolve(file, config.auth().tokens());
+  options.evaluator = config.nix().evaluator();
+  options.allowed_uris = {config.nix().allowed_uris().begin(), config.nix().allowed_uris().end()};
   options.evaluators = config.nix().evaluators();
   options.store = config.nix().store() == "daemon" ? "daemon" : Resolve(file, config.nix().store());
   options.cache_directory = Resolve(file, config.cache().directory());
@@ -140,6 +154,7 @@ absl::StatusOr<DaemonOptions> ReadDaemonOptions(const std::string& file) {
   options.max_attempts = config.schedule().attempts();
   HYDRANT_RETURN_IF_ERROR(ReadDurations(
       file, {{"[nix] variant_timeout", config.nix().variant_timeout(), options.variant_timeout},
+             {"[nix] evaluation_timeout", config.nix().evaluation_timeout(), options.evaluation_timeout},
              {"[schedule] lease", config.schedule().lease(), options.lease},
              {"[schedule] waiting_after", config.schedule().waiting_after(), options.waiting_after},
              {"[schedule] backoff", config.schedule().backoff(), options.backoff}}));

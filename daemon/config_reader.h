@@ -23,7 +23,9 @@ struct DaemonOptions {
   int evaluators = 2;
   uint64_t evaluator_memory = 1'500'000'000;        // bytes
   std::string store = "daemon";                     // or a folder
-  absl::Duration variant_timeout = absl::Seconds(60);
+  absl::Duration variant_timeout = absl::Seconds(60), evaluation_timeout = absl::Hours(6);
+  std::vector<std::string> allowed_uris;            // prefixes
+  std::string evaluator = "nix";                    // or nix-eval-jobs, by its name or path
   std::string cache_directory, key_file;
   int cache_priority = 30;
   std::vector<std::string> substituters, substituter_keys, source_roots;

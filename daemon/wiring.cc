@@ -25,6 +25,7 @@
 #include "daemon/coordinator/unknown_commit_watch.h"
 #include "daemon/evaluate/cached_evaluator.h"
 #include "daemon/evaluate/evaluation_key.h"
+#include "daemon/evaluate/nix_eval_jobs_evaluator.h"
 #include "daemon/evaluate/nix_evaluator.h"
 #include "daemon/matrix_folder.h"
 #include "daemon/presence/http_presence.h"
@@ -134,13 +135,26 @@ struct Opened {
   std::unique_ptr<EmbeddedPostgres> postgres;  // null when the database is another's
   std::unique_ptr<PostgresStore> store;
   std::unique_ptr<HttpPresence> caches;
-  std::unique_ptr<NixEvaluator> evaluator;
+  std::unique_ptr<NixEvaluator> nix;
+  std::unique_ptr<NixEvalJobsEvaluator> eval_jobs;  // null unless it is asked for
   std::unique_ptr<EvaluationCache> evaluations;
 };
 
 nix::CommandSettings NixSettings(const DaemonOptions& options) {
   return {.store_root = options.store == "daemon" ? "" : options.store,
           .folder = options.cache_directory + "/evaluate"};
+}
+
+NixEvaluator::Options EvaluatorOptions(const DaemonOptions& options) {
+  return {.nix = NixSettings(options), .evaluators = options.evaluators, .memory = options.evaluator_memory,
+          .variant_timeout = options.variant_timeout, .evaluation_timeout = options.evaluation_timeout,
+          .allowed_uris = options.allowed_uris};
+}
+
+// What stands for the evaluator in what is remembered: another one's words may differ.
+absl::StatusOr<std::string> RememberedAs(const nix::CommandSettings& settings, const std::string& evaluator) {
+  HYDRANT_ASSIGN_OR_RETURN(std::string identity, EvaluatorIdentity(settings));
+  return evaluator == "nix" ? identity : absl::StrCat(identity, " ", evaluator);
 }
 
 absl::StatusOr<std::unique_ptr<HttpPresence>> OpenCaches(const DaemonOptions& options, const Clock& clock,
@@ -170,10 +184,12 @@ absl::StatusOr<Opened> OpenAll(const DaemonOptions& options, const Clock& clock,
   HYDRANT_ASSIGN_OR_RETURN(AttemptLog log, AttemptLog::Open(options.cache_directory + "/log"));
   opened.log = std::make_unique<AttemptLog>(std::move(log));
   HYDRANT_ASSIGN_OR_RETURN(opened.caches, OpenCaches(options, clock, metrics));
-  HYDRANT_ASSIGN_OR_RETURN(opened.evaluator,
-                           NixEvaluator::Open({.nix = NixSettings(options), .evaluators = options.evaluators,
-                                               .memory = options.evaluator_memory,
-                                               .variant_timeout = options.variant_timeout}));
+  const NixEvaluator::Options bounds = EvaluatorOptions(options);
+  HYDRANT_ASSIGN_OR_RETURN(opened.nix, NixEvaluator::Open(bounds));
+  if (options.evaluator != "nix") {
+    HYDRANT_ASSIGN_OR_RETURN(opened.eval_jobs, NixEvalJobsEvaluator::Open({.program = options.evaluator, .bounds = bounds,
+                                                                           .nix = *opened.nix}));
+  }
   HYDRANT_ASSIGN_OR_RETURN(opened.evaluations,
                            EvaluationCache::Open({.folder = options.cache_directory + "/evaluations"}));
   std::string url = options.database_url;
@@ -221,7 +237,7 @@ absl::Status ServePorts(const DaemonOptions& options, const sigset_t& signals, O
       GrpcServer::Start(options.grpc_listen, tls,
                         {.coordinator = coordinator, .run = run, .comparison = comparison, .log = *opened.log,
                          .gate = gate, .streams = streams, .farm = Facts(options, *opened.release, system),
-                         .source_roots = options.source_roots, .system = system},
+                         .source_roots = options.source_roots, .allowed_uris = options.allowed_uris, .system = system},
                         {.coordinator = coordinator, .log = *opened.log, .gate = gate, .streams = streams,
                          .farm = FarmFacts(options, *opened.internal), .lease = options.lease}));
   if (!options.metrics_listen.empty()) HYDRANT_RETURN_IF_ERROR(metrics.Listen(options.metrics_listen));
@@ -275,9 +291,10 @@ absl::Status ServeFarm(const DaemonOptions& options) {
   GitSource git({.nix = settings, .folder = options.cache_directory + "/git"});
   SourceOfEitherKind source(paths, git);
   DerivationClosure closure(settings.store_root);
-  CachedEvaluator evaluator({.evaluator = *opened.evaluator, .cache = *opened.evaluations,
+  Evaluator& asked = opened.eval_jobs != nullptr ? static_cast<Evaluator&>(*opened.eval_jobs) : *opened.nix;
+  CachedEvaluator evaluator({.evaluator = asked, .cache = *opened.evaluations,
                              .store_root = settings.store_root,
-                             .identity = [&settings] { return EvaluatorIdentity(settings); },
+                             .identity = [&] { return RememberedAs(settings, options.evaluator); },
                              .observe = [&metrics](std::string_view result, int64_t variants) {
                                metrics.EvaluationCache(result, variants);
                              }});

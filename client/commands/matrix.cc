@@ -117,7 +117,9 @@ absl::StatusOr<Exit> MatrixApply(const MatrixFileOptions& options, Session& sess
                        [&] {
                          return absl::StrCat("matrix ", Clean(applied.name()),
                                              applied.replaced() ? " replaced: " : " applied: ",
-                                             Count(applied.variants(), "variant"), "\n");
+                                             file.matrix.derived ? "each evaluation derives its packages"
+                                                                 : Count(applied.variants(), "variant"),
+                                             "\n");
                        },
                    .json =
                        [&](JsonLayout layout) {

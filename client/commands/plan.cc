@@ -9,6 +9,8 @@ absl::StatusOr<Exit> Plan(const PlanOptions& options, Session& session) {
   HYDRANT_ASSIGN_OR_RETURN(const MatrixFile file, ReadMatrixFile(options.file));
   v1::PlanRequest request;
   *request.mutable_text() = file.text;
+  request.set_branch(options.branch);
+  request.set_revision(options.revision);
   HYDRANT_ASSIGN_OR_RETURN(Client* const client, session.client());
   HYDRANT_ASSIGN_OR_RETURN(const v1::PlanResponse plan, client->Plan(request));
   const std::string& name = file.matrix.name;

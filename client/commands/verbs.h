@@ -25,30 +25,31 @@ absl::StatusOr<Exit> MatrixApply(const MatrixFileOptions& options, Session& sess
 absl::StatusOr<Exit> MatrixList(Session& session);
 
 struct PlanOptions {
-  std::string file;
+  std::string file, branch, revision;
 };
 absl::StatusOr<Exit> Plan(const PlanOptions& options, Session& session);
 
 struct TriggerOptions {
-  std::string matrix, only;
+  std::string matrix, only, branch, revision;
   int32_t priority = 0;
   bool wait = false;
 };
 absl::StatusOr<Exit> Trigger(const TriggerOptions& options, Session& session);
 
 struct EvaluationListOptions {
-  std::string matrix;  // empty: all
+  std::string matrix, branch;  // empty: all
 };
 absl::StatusOr<Exit> EvaluationList(const EvaluationListOptions& options, Session& session);
 
 struct StatusOptions {
-  std::string matrix;
+  std::string matrix, branch;
   int64_t evaluation = 0;
 };
 absl::StatusOr<Exit> ShowStatus(const StatusOptions& options, Session& session);
 
 struct WatchVerbOptions {
   std::string target;  // an evaluation's number or a matrix; empty: the newest evaluation of all
+  std::string branch;  // of that matrix; empty: any
 };
 absl::StatusOr<Exit> Watch(const WatchVerbOptions& options, Session& session);
 

@@ -9,8 +9,10 @@
 namespace hydrant::client {
 namespace {
 
-absl::StatusOr<v1::WatchRequest> RequestFor(const std::string& target, Session& session) {
+absl::StatusOr<v1::WatchRequest> RequestFor(const WatchVerbOptions& options, Session& session) {
+  const std::string& target = options.target;
   v1::WatchRequest request;
+  request.set_branch(options.branch);
   int64_t evaluation = 0;
   if (absl::SimpleAtoi(target, &evaluation)) {
     if (evaluation <= 0)
@@ -19,6 +21,7 @@ absl::StatusOr<v1::WatchRequest> RequestFor(const std::string& target, Session& 
   } else if (!target.empty()) {
     request.set_matrix(target);
   } else {
+    if (!options.branch.empty()) return absl::InvalidArgumentError("--branch is of a matrix: name that too");
     HYDRANT_ASSIGN_OR_RETURN(Client* const client, session.client());
     HYDRANT_ASSIGN_OR_RETURN(const v1::ListEvaluationsResponse all, client->ListEvaluations({}));
     if (all.evaluations_size() == 0)
@@ -55,7 +58,7 @@ std::string Changes(const v1::WatchResponse& response, bool first, const Screen&
 }  // namespace
 
 absl::StatusOr<Exit> Watch(const WatchVerbOptions& options, Session& session) {
-  HYDRANT_ASSIGN_OR_RETURN(const v1::WatchRequest request, RequestFor(options.target, session));
+  HYDRANT_ASSIGN_OR_RETURN(const v1::WatchRequest request, RequestFor(options, session));
   Progress progress(session.console(), session.clock());
   bool first = true;
   const auto show = [&](const v1::WatchResponse& response) {

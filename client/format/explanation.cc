@@ -1,5 +1,6 @@
 #include "absl/strings/str_cat.h"
 #include "client/format/lists.h"
+#include "client/format/policy.h"
 #include "client/format/words.h"
 
 namespace hydrant::client {
@@ -86,6 +87,7 @@ std::string FormatExplanation(const v1::ExplainResponse& explanation, const Scre
     writer.Line();
   }
   writer.Paragraph(explanation.reason(), 2);
+  if (explanation.has_variant()) WriteFacts(explanation.variant(), writer);
   if (explanation.has_variant()) WriteChecks(explanation.variant(), writer);
   WriteChain(explanation, writer);
   if (explanation.waits_for_size() > 0) {

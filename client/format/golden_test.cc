@@ -40,6 +40,14 @@ auto Status() { return Golden<v1::GetStatusResponse>("status"); }
 auto Settled() { return Golden<v1::GetStatusResponse>("settled"); }
 auto Matrices() { return Golden<v1::ListMatricesResponse>("matrices"); }
 auto Evaluations() { return Golden<v1::ListEvaluationsResponse>("evaluations"); }
+auto Branches() { return Golden<v1::ListEvaluationsResponse>("branches"); }
+// A trigger of two branches, ended.
+std::vector<v1::WatchResponse> Triggered() {
+  std::vector<v1::WatchResponse> responses(2);
+  for (int i = 0; i < 2; ++i) *responses[i].mutable_evaluation() = Branches().evaluations(i);
+  (*responses[0].mutable_totals())["cached"] = 3;
+  return responses;
+}
 auto Workers() { return Golden<v1::ListWorkersResponse>("workers"); }
 auto Channels() { return Golden<v1::ListChannelsResponse>("channels"); }
 auto Comparison() { return Golden<v1::CompareEvaluationsResponse>("comparison"); }
@@ -50,6 +58,14 @@ v1::GetStatusResponse Unevaluated() {
   v1::GetStatusResponse status = Settled();
   status.clear_evaluation();
   return status;
+}
+
+// Of a derived package list.
+template <typename Response>
+Response Noted(Response response) {
+  response.add_notes("cudaSupport changes 6 of 58 packages that the filter keeps");
+  response.add_notes("2 attributes do not evaluate, left out: a, b");
+  return response;
 }
 
 const Case kCases[] = {
@@ -63,6 +79,10 @@ const Case kCases[] = {
     {"settled.txt", [] { return FormatStatus("small", Settled(), kNow, kWide); }},
     {"settled.md", [] { return FormatMarkdownStatus("small", Settled()); }},
     {"settled.json", [] { return StatusJson("small", Settled(), kPretty); }},
+    {"noted.txt", [] { return FormatStatus("small", Noted(Settled()), kNow, kWide); }},
+    {"noted.json", [] { return StatusJson("small", Noted(Settled()), kPretty); }},
+    {"plan.noted.txt", [] { return FormatPlan("m", Noted(PlanOf()), kWide); }},
+    {"plan.noted.json", [] { return PlanJson(Noted(PlanOf()), kPretty); }},
     {"unevaluated.txt", [] { return FormatStatus("small", Unevaluated(), kNow, kWide); }},
     {"unevaluated.json", [] { return StatusJson("small", Unevaluated(), kPretty); }},
     {"matrices.txt", [] { return FormatTable(MatricesTable(Matrices()), kWide); }},
@@ -71,6 +91,10 @@ const Case kCases[] = {
     {"matrices.jsonl", [] { return MatricesJson(Matrices(), kLines); }},
     {"evaluations.txt", [] { return FormatTable(EvaluationsTable(Evaluations(), kWide), kWide); }},
     {"evaluations.json", [] { return EvaluationsJson(Evaluations(), kPretty); }},
+    {"branches.txt", [] { return FormatTable(EvaluationsTable(Branches(), kWide), kWide); }},
+    {"branches.json", [] { return EvaluationsJson(Branches(), kPretty); }},
+    {"branches.trigger.json", [] { return TriggerJson(Triggered(), true, kPretty); }},
+    {"branches.trigger.jsonl", [] { return TriggerJson(Triggered(), true, kLines); }},
     {"workers.txt", [] { return FormatTable(WorkersTable(Workers()), kWide); }},
     {"workers.colour.txt", [] { return FormatTable(WorkersTable(Workers()), kColour); }},
     {"workers.md", [] { return FormatMarkdownTable(WorkersTable(Workers())); }},

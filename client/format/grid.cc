@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/format/policy.h"
 #include "client/format/table.h"
 #include "client/format/text.h"
 #include "client/format/words.h"
@@ -13,6 +15,7 @@ namespace hydrant::client {
 namespace {
 
 constexpr int kGap = 1;
+constexpr int kHydraGap = 2;
 constexpr int kMostNameWidth = 40;
 
 // Draws one block of columns [first, last).
@@ -23,6 +26,12 @@ class Block {
 
   void Write(size_t first, size_t last) {
     for (size_t axis = 0; axis < grid_.axes.size(); ++axis) WriteHead(axis, first, last);
+    if (grid_.axes.empty() && grid_.hydra_width > 0) {
+      writer_.Spaces(left_);
+      for (size_t i = first; i < last; ++i) writer_.Spaces(kGap + widths_[i]);
+      WriteHydra(kHydraHead, Style::kDim);
+      writer_.Line();
+    }
     for (const GridLayout::Row& row : grid_.rows) WriteRow(row, first, last);
   }
 
@@ -45,7 +54,12 @@ class Block {
       writer_.Spaces(kGap).Text(PadRight(Shorten(head, room, writer_.screen().utf8), room));
       begin = end;
     }
+    if (axis + 1 == grid_.axes.size()) WriteHydra(kHydraHead, Style::kDim);
     writer_.Line();
+  }
+
+  void WriteHydra(const std::string& text, Style style) {
+    if (grid_.hydra_width > 0) writer_.Spaces(kHydraGap).Text(text, style);
   }
 
   void WriteRow(const GridLayout::Row& row, size_t first, size_t last) {
@@ -56,11 +70,15 @@ class Block {
       writer_.Spaces(kGap);
       if (row.cells[i] != nullptr) {
         const StateMark& mark = MarkOf(row.cells[i]->state());
-        writer_.Text(MarkText(mark, writer_.screen()), mark.style).Spaces(widths_[i] - 1);
+        const std::string more = PolicyMarks(*row.cells[i]);
+        writer_.Text(MarkText(mark, writer_.screen()), mark.style).Text(more, Style::kWarn);
+        writer_.Spaces(widths_[i] - 1 - static_cast<int>(more.size()));
       } else {
         writer_.Spaces(widths_[i]);
       }
     }
+    const std::string hydra = HydraWord(std::span(row.cells).subspan(first, last - first));
+    WriteHydra(hydra, hydra == "no" ? Style::kDim : Style::kPlain);
     writer_.Line();
   }
 
@@ -70,9 +88,14 @@ class Block {
   Writer& writer_;
 };
 
-// As wide as the innermost head; the last column of a group is widened to what stands over the group.
+// As wide as the innermost head and the widest cell; the last column of a group is widened to what stands over the group.
 std::vector<int> ColumnWidths(const GridLayout& grid) {
   std::vector<int> widths(grid.columns.size(), 1);
+  for (const GridLayout::Row& row : grid.rows) {
+    for (size_t i = 0; i < widths.size(); ++i) {
+      if (row.cells[i] != nullptr) widths[i] = std::max(widths[i], 1 + DisplayWidth(PolicyMarks(*row.cells[i])));
+    }
+  }
   for (size_t axis = grid.axes.size(); axis-- > 0;) {
     for (size_t begin = 0; begin < grid.columns.size();) {
       size_t end = begin + 1;
@@ -119,13 +142,14 @@ void WriteGrid(const GridLayout& grid, Writer& writer) {
   }
   const int left = LeftWidth(grid, writer.screen().width);
   const std::vector<int> widths = ColumnWidths(grid);
+  const int room = writer.screen().width - (grid.hydra_width > 0 ? kHydraGap + grid.hydra_width : 0);
   Block block(grid, widths, left, writer);
   for (size_t first = 0; first < grid.columns.size();) {
     size_t last = first;
     int used = left;
     do {
       used += kGap + widths[last++];
-    } while (last < grid.columns.size() && used + kGap + widths[last] <= writer.screen().width);
+    } while (last < grid.columns.size() && used + kGap + widths[last] <= room);
     last = GroupEnd(grid, first, last);
     if (first > 0) writer.Line();
     block.Write(first, last);
@@ -153,6 +177,9 @@ void WriteLegend(const Variants& variants, Writer& writer) {
     counts.erase(found);
   }
   for (const auto& [state, count] : counts) entry(MarkOf(state), state, count);
+  for (const PolicyLegend& legend : PolicyLegends(variants)) {
+    entry({.mark = legend.mark, .ascii = legend.mark, .style = Style::kWarn}, legend.words, legend.count);
+  }
   writer.Line();
 }
 
@@ -164,9 +191,13 @@ std::string FormatMarkdownGrid(const GridLayout& grid) {
     for (size_t i = 0; i < column.size(); ++i) heads.push_back(AxisHead(grid.axes[i], column[i]));
     table.columns.push_back({heads.empty() ? "state" : absl::StrJoin(heads, " / ")});
   }
+  if (grid.hydra_width > 0) table.columns.push_back({kHydraHead});
   for (const auto& row : grid.rows) {
     std::vector<Cell> cells = {row.name};
-    for (const auto* cell : row.cells) cells.emplace_back(cell == nullptr ? "" : MarkOf(cell->state()).mark);
+    for (const auto* cell : row.cells) {
+      cells.emplace_back(cell == nullptr ? "" : MarkOf(cell->state()).mark + PolicyMarks(*cell));
+    }
+    if (grid.hydra_width > 0) cells.emplace_back(HydraWord(row.cells));
     table.rows.push_back(std::move(cells));
   }
   return FormatMarkdownTable(table);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "client/format/json.h"
+#include "client/format/policy.h"
 #include "client/format/text.h"
 
 namespace hydrant::client {
@@ -44,12 +45,12 @@ bool ColumnLess(const std::vector<std::string>& a, const std::vector<std::string
   return false;
 }
 
-std::string NameOf(const v1::VariantStatus& variant) {
+}  // namespace
+
+std::string RowName(const v1::VariantStatus& variant) {
   const std::string name = variant.id().substr(0, variant.id().find('@'));
   return name.empty() ? variant.package() : name;
 }
-
-}  // namespace
 
 GridLayout LayOutGrid(const Variants& variants) {
   std::vector<SliceAxes> slices;
@@ -77,10 +78,12 @@ GridLayout LayOutGrid(const Variants& variants) {
   for (size_t i = 0; i < grid.columns.size(); ++i) index[grid.columns[i]] = i;
   std::map<std::string, size_t> row_of;
   for (int i = 0; i < variants.size(); ++i) {
-    const auto [row, added] = row_of.emplace(NameOf(variants[i]), grid.rows.size());
+    const auto [row, added] = row_of.emplace(RowName(variants[i]), grid.rows.size());
     if (added) grid.rows.push_back({row->first, std::vector<const v1::VariantStatus*>(grid.columns.size())});
     grid.rows[row->second].cells[index[column_of_variant[i]]] = &variants[i];
   }
+  const auto skips = [](const v1::VariantStatus& variant) { return variant.hydra().skips(); };
+  if (std::any_of(variants.begin(), variants.end(), skips)) grid.hydra_width = HydraWidth(variants, grid.columns.size());
   return grid;
 }
 

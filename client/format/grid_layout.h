@@ -22,11 +22,15 @@ struct GridLayout {
     std::vector<const v1::VariantStatus*> cells;  // one a column; null: not in the matrix
   };
   std::vector<Row> rows;
+  int hydra_width = 0;  // of the column about Hydra; 0: it would skip none, and there is no such column
 };
 
 // Rows in the order of the variants, columns in the natural order of their values. The cells point into
 // `variants`.
 GridLayout LayOutGrid(const Variants& variants);
+
+// The name of a variant's row: its id up to the slice.
+std::string RowName(const v1::VariantStatus& variant);
 
 // A value as a column's head: "3.13" of an axis python's "python313".
 std::string AxisHead(const std::string& axis, const std::string& value);

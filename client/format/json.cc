@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/format/json_document.h"
+#include "client/format/policy_json.h"
 #include "client/format/words.h"
 
 namespace hydrant::client {
@@ -18,14 +19,16 @@ Json Object(const Map& map) {
 }
 
 Json EvaluationOf(const v1::Evaluation& e) {
-  return {{"id", e.id()},
-          {"matrix", e.matrix()},
-          {"revision", e.revision()},
-          {"state", EvaluationStateWord(e.state())},
-          {"message", e.message()},
-          {"requested_at", Nullable(TimeRfc3339(e.requested_at_ms()))},
-          {"settled_at", Nullable(TimeRfc3339(e.settled_at_ms()))},
-          {"gate_passed", e.gate_passed()}};
+  Json json = {{"id", e.id()},
+               {"matrix", e.matrix()},
+               {"revision", e.revision()},
+               {"state", EvaluationStateWord(e.state())},
+               {"message", e.message()},
+               {"requested_at", Nullable(TimeRfc3339(e.requested_at_ms()))},
+               {"settled_at", Nullable(TimeRfc3339(e.settled_at_ms()))},
+               {"gate_passed", e.gate_passed()}};
+  if (!e.branch().empty()) json["branch"] = e.branch();
+  return json;
 }
 
 Json CheckOf(const v1::CheckStatus& check) {
@@ -54,6 +57,7 @@ Json VariantOf(const v1::VariantStatus& variant) {
   json["checks"] = List(variant.checks(), CheckOf);
   json["required"] = variant.required();
   if (!variant.held_by().empty()) json["held_by"] = variant.held_by();
+  AddPolicy(variant, json);
   return json;
 }
 
@@ -117,6 +121,12 @@ Json AttemptOf(const v1::AttemptSummary& attempt) {
           {"ended_at", Nullable(TimeRfc3339(attempt.ended_at_ms()))}};
 }
 
+// Of a derived package list.
+template <typename Response>
+Json NotesOf(const Response& response) {
+  return List(response.notes(), [](const std::string& note) { return Json(note); });
+}
+
 std::string AxisText(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_array()) return value.dump();
@@ -142,6 +152,7 @@ std::string StatusJson(const std::string& matrix, const v1::GetStatusResponse& s
   if (status.has_evaluation()) json["evaluation"] = EvaluationOf(status.evaluation());
   json["variants"] = variants;
   json["totals"] = Object(status.totals());
+  if (status.notes_size() > 0) json["notes"] = NotesOf(status);
   if (status.running_size() > 0) json["running"] = List(status.running(), RunningOf);
   return Dump(json, layout);
 }
@@ -176,14 +187,15 @@ std::string PlanJson(const v1::PlanResponse& plan, JsonLayout layout) {
   // The farm estimates nothing yet: `unknown` counts the steps that an estimate would need.
   const Json estimate = {
       {"core_hours", nullptr}, {"gpu_minutes", nullptr}, {"bytes", nullptr}, {"unknown", plan.steps_build()}};
-  return Dump(
-      {{"revision", plan.revision()},
-       {"variants", Object(plan.totals())},
-       {"steps",
-        {{"build", plan.steps_build()}, {"present", plan.steps_present()}, {"shared", plan.steps_shared()}}},
-       {"estimate", estimate},
-       {"cells", cells}},
-      layout);
+  Json json = {
+      {"revision", plan.revision()},
+      {"variants", Object(plan.totals())},
+      {"steps",
+       {{"build", plan.steps_build()}, {"present", plan.steps_present()}, {"shared", plan.steps_shared()}}},
+      {"estimate", estimate},
+      {"cells", cells}};
+  if (plan.notes_size() > 0) json["notes"] = NotesOf(plan);
+  return Dump(json, layout);
 }
 
 namespace {
@@ -236,10 +248,25 @@ std::string ExplainJson(const v1::ExplainResponse& explanation, JsonLayout layou
   return Dump(json, layout);
 }
 
-std::string TriggerJson(const v1::Evaluation& evaluation, const v1::WatchResponse* end, JsonLayout layout) {
+namespace {
+
+Json TriggeredOf(const v1::Evaluation& evaluation, const v1::WatchResponse* end) {
   Json json = {{"evaluation", EvaluationOf(evaluation)}};
   if (end != nullptr) json["totals"] = Object(end->totals());
-  return Dump(json, layout);
+  return json;
+}
+
+}  // namespace
+
+std::string TriggerJson(const v1::Evaluation& evaluation, const v1::WatchResponse* end, JsonLayout layout) {
+  return Dump(TriggeredOf(evaluation, end), layout);
+}
+
+std::string TriggerJson(const std::vector<v1::WatchResponse>& evaluations, bool ended, JsonLayout layout) {
+  const Json list = List(evaluations, [ended](const v1::WatchResponse& response) {
+    return TriggeredOf(response.evaluation(), ended ? &response : nullptr);
+  });
+  return list.size() == 1 ? Dump(list[0], layout) : DumpList("evaluations", list, layout);
 }
 
 std::string WatchJson(const v1::WatchResponse& response) {

@@ -29,6 +29,8 @@ std::string ComparisonJson(const v1::CompareEvaluationsResponse& comparison, Jso
 std::string ExplainJson(const v1::ExplainResponse& explanation, JsonLayout layout);
 // {"evaluation":…} of a trigger, with "totals" once it ended.
 std::string TriggerJson(const v1::Evaluation& evaluation, const v1::WatchResponse* end, JsonLayout layout);
+// The same of a trigger of one or several branches: {"evaluations":[…]} of several, in lines one each.
+std::string TriggerJson(const std::vector<v1::WatchResponse>& evaluations, bool ended, JsonLayout layout);
 // What changed, one line: a step of a watch.
 std::string WatchJson(const v1::WatchResponse& response);
 

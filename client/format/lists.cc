@@ -55,6 +55,8 @@ Table MatricesTable(const v1::ListMatricesResponse& matrices) {
 }
 
 Table EvaluationsTable(const v1::ListEvaluationsResponse& evaluations, const Screen& screen) {
+  const bool branches = std::any_of(evaluations.evaluations().begin(), evaluations.evaluations().end(),
+                                    [](const v1::Evaluation& e) { return !e.branch().empty(); });
   Table table{
       .columns =
           {{"id", true}, {"matrix"}, {"state"}, {"gate"}, {"revision"}, {"asked for"}, {"took"}, {"message"}},
@@ -65,7 +67,9 @@ Table EvaluationsTable(const v1::ListEvaluationsResponse& evaluations, const Scr
                           ShortRevision(e.revision()), TimeText(e.requested_at_ms(), screen),
                           e.settled_at_ms() == 0 ? "" : DurationText(e.settled_at_ms() - e.requested_at_ms()),
                           e.message()});
+    if (branches) table.rows.back().insert(table.rows.back().begin() + 2, e.branch());
   }
+  if (branches) table.columns.insert(table.columns.begin() + 2, {"branch"});
   return table;
 }
 

@@ -11,6 +11,7 @@ v1::GetStatusResponse AsStatus(const v1::PlanResponse& plan) {
   v1::GetStatusResponse status;
   *status.mutable_variants() = plan.variants();
   *status.mutable_totals() = plan.totals();
+  *status.mutable_notes() = plan.notes();
   return status;
 }
 

@@ -1,6 +1,7 @@
 #include "client/format/report.h"
 
 #include "absl/strings/str_cat.h"
+#include "client/format/policy.h"
 #include "client/format/status_report.h"
 #include "client/format/table.h"
 #include "client/format/text.h"
@@ -84,6 +85,7 @@ std::string FormatMarkdownReport(const v1::GetStatusResponse& status) {
                     Count(count, "variant"), " ", part.summary, "</summary>\n\n",
                     reasons.empty() ? items + "\n" : reasons, "</details>\n");
   }
+  out += MarkdownFindings(status.variants()) + MarkdownHydraSection(status.variants());
   if (status.variants_size() == 0) out += "\nno variants yet\n";
   return out;
 }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/format/grid.h"
+#include "client/format/policy.h"
 #include "client/format/table.h"
 #include "client/format/text.h"
 #include "client/format/words.h"
@@ -14,15 +15,21 @@ namespace {
 
 constexpr size_t kMostNamed = 12;  // variants of a group that are named on a screen
 
+void WriteNotes(const v1::GetStatusResponse& status, Writer& writer) {
+  for (const std::string& note : status.notes()) writer.Paragraph("note: " + note, 2, Style::kDim);
+}
+
 void WriteTitle(const std::string& matrix, const v1::GetStatusResponse& status, Writer& writer) {
   if (!status.has_evaluation()) {
     writer.Text(matrix, Style::kBold)
         .Text(absl::StrCat("  ", Count(status.variants_size(), "variant")))
         .Line();
+    WriteNotes(status, writer);
     return;
   }
   const v1::Evaluation& evaluation = status.evaluation();
   writer.Text(evaluation.matrix(), Style::kBold).Text(absl::StrCat("  evaluation ", evaluation.id()));
+  if (!evaluation.branch().empty()) writer.Text("  branch " + evaluation.branch());
   if (!evaluation.revision().empty()) writer.Text("  revision " + ShortRevision(evaluation.revision()));
   writer.Text("  " + EvaluationStateWord(evaluation.state()));
   if (IsEnded(evaluation.state())) {
@@ -31,6 +38,7 @@ void WriteTitle(const std::string& matrix, const v1::GetStatusResponse& status, 
   }
   writer.Line();
   if (!evaluation.message().empty()) writer.Paragraph(evaluation.message(), 2, Style::kBad);
+  WriteNotes(status, writer);
 }
 
 void WriteRunning(const v1::GetStatusResponse& status, absl::Time now, Writer& writer) {
@@ -100,6 +108,9 @@ std::string MarkdownLegend(const Variants& variants) {
                                      [&](const auto& variant) { return variant.state() == mark.state; });
     if (count > 0) words.push_back(absl::StrCat(mark.mark, " ", count, " ", MarkdownText(mark.state)));
   }
+  for (const PolicyLegend& legend : PolicyLegends(variants)) {
+    words.push_back(MarkdownText(absl::StrCat(legend.mark, " ", legend.count, " ", legend.words)));
+  }
   return absl::StrJoin(words, ", ");
 }
 
@@ -115,6 +126,8 @@ std::string FormatStatus(const std::string& matrix, const v1::GetStatusResponse&
   WriteLegend(status.variants(), writer);
   WriteRunning(status, now, writer);
   WriteGroups(status, writer);
+  WriteFindings(status.variants(), writer);
+  WriteHydraSection(status.variants(), writer);
   return writer.Take();
 }
 
@@ -124,6 +137,7 @@ std::string FormatMarkdownStatus(const std::string& matrix, const v1::GetStatusR
     const v1::Evaluation& evaluation = status.evaluation();
     absl::StrAppend(&out, " evaluation ", evaluation.id(), "\n\n",
                     MarkdownText(EvaluationStateWord(evaluation.state())));
+    if (!evaluation.branch().empty()) absl::StrAppend(&out, " of branch `", Clean(evaluation.branch()), "`");
     if (!evaluation.revision().empty())
       absl::StrAppend(&out, " at revision `", Clean(evaluation.revision()), "`");
     if (IsEnded(evaluation.state())) out += evaluation.gate_passed() ? ", gate passed" : ", gate not passed";
@@ -149,6 +163,7 @@ std::string FormatMarkdownStatus(const std::string& matrix, const v1::GetStatusR
     out += "\n";
     for (const auto* variant : group.variants) absl::StrAppend(&out, "  - `", Clean(variant->id()), "`\n");
   }
+  out += MarkdownFindings(status.variants()) + MarkdownHydraSection(status.variants());
   return out;
 }
 

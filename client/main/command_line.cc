@@ -43,6 +43,15 @@ void AddSystem(CLI::App& app, MatrixFileOptions& options) {
                  "The Nix system where the matrix has no axis of it (default: this machine's)");
 }
 
+void AddPoint(CLI::App& app, std::string& branch, std::string& revision, const std::string& otherwise) {
+  app.add_option("--branch", branch, "One of the branches that the matrix names; " + otherwise);
+  app.add_option("--rev", revision, "A branch, tag or commit of its git source instead of the branch's head");
+}
+
+void AddBranch(CLI::App& app, std::string& branch) {
+  app.add_option("--branch", branch, "Only evaluations of this branch of the matrix's git source");
+}
+
 void AddEvaluation(CLI::App& app, int64_t& evaluation) {
   app.add_option("--eval", evaluation, "An evaluation's number; default: the newest")
       ->check(
@@ -78,18 +87,21 @@ void AddEvaluationVerbs(VerbTree& tree) {
       "Records nothing. Needs a submitter's token.",
       [](CLI::App& app, PlanOptions& o) {
         app.add_option("FILE", o.file, "The matrix file (TOML)")->required();
+        AddPoint(app, o.branch, o.revision, "default: the first");
       },
       Plan);
   tree.Verb<TriggerOptions>(
       root, "trigger", "Ask for an evaluation of a matrix",
-      "With --wait: exit 0 if the gate passed (every required variant is cached), else 1. A restart of "
-      "hydrantd meanwhile\n"
-      "is waited for, up to 10 minutes. Needs a submitter's token.",
+      "One for each branch that the matrix names. With --wait: exit 0 if the gate of each passed (every required "
+      "variant\n"
+      "is cached), else 1. A restart of hydrantd meanwhile is waited for, up to 10 minutes. What --rev asked for moves no\n"
+      "channel. Needs a submitter's token.",
       [](CLI::App& app, TriggerOptions& o) {
         app.add_option("MATRIX", o.matrix, "The matrix's name")->required();
         app.add_option("--only", o.only, "Only variants that this glob matches, such as 'torch@*'");
         app.add_option("--priority", o.priority,
                        "Added to the matrix's priority; larger is sooner (default 0)");
+        AddPoint(app, o.branch, o.revision, "default: each, in an evaluation of its own");
         app.add_flag("--wait", o.wait, "Wait until it is settled, with a progress line");
       },
       Trigger);
@@ -98,6 +110,7 @@ void AddEvaluationVerbs(VerbTree& tree) {
       group, "list", "Evaluations, newest first", "",
       [](CLI::App& app, EvaluationListOptions& o) {
         app.add_option("MATRIX", o.matrix, "Only of this matrix");
+        AddBranch(app, o.branch);
       },
       EvaluationList);
   tree.Verb<StatusOptions>(
@@ -106,6 +119,7 @@ void AddEvaluationVerbs(VerbTree& tree) {
       [](CLI::App& app, StatusOptions& o) {
         app.add_option("MATRIX", o.matrix, "The matrix's name");
         AddEvaluation(app, o.evaluation);
+        AddBranch(app, o.branch);
       },
       ShowStatus);
   tree.Verb<WatchVerbOptions>(
@@ -114,6 +128,7 @@ void AddEvaluationVerbs(VerbTree& tree) {
       [](CLI::App& app, WatchVerbOptions& o) {
         app.add_option("EVAL", o.target,
                        "An evaluation's number, or a matrix for its newest; default: the newest of all");
+        AddBranch(app, o.branch);
       },
       Watch);
   tree.Verb<ReportOptions>(

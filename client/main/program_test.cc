@@ -110,7 +110,7 @@ TEST(Program, EveryVerbExplainsItself) {
 
 TEST_F(FarmTest, TheStatusOfAMatrixInEveryForm) {
   EXPECT_THAT(Hydrant({"status", "demo"}, {{"COLUMNS", "52"}}).out,
-              HasSubstr("jax                        ?    –    ○    ·\n"));
+              HasSubstr("jax                        ?    –     unfree\n"));
   EXPECT_EQ(Hydrant({"status", "demo", "--output", "json"}).out, GoldenText("status.json"));
   EXPECT_EQ(Hydrant({"--output", "jsonl", "status", "demo"}).out, GoldenText("status.jsonl"));
   EXPECT_EQ(Hydrant({"status", "demo", "-o", "markdown"}).out, GoldenText("status.md"));
@@ -185,6 +185,57 @@ TEST_F(FarmTest, TriggerWaitExits1WhenItDidNot) {
   EndsWith(v1::EVALUATION_STATE_FAILED, false);
   EXPECT_THAT(Hydrant({"trigger", "demo", "--wait", "-o", "jsonl"}).out,
               AllOf(HasSubstr("\"state\":\"failed\""), HasSubstr("\"totals\":{\"cached\":28,\"failed\":2}")));
+}
+
+// Evaluations 3 and 4, of branches "old" and "new"; the second ends as told.
+class SeveralBranchesTest : public FarmTest {
+ protected:
+  SeveralBranchesTest() {
+    farm.evaluation.set_branch("old");
+    v1::Evaluation other = farm.evaluation;
+    other.set_id(4);
+    other.set_branch("new");
+    farm.more = {other};
+  }
+  void End(bool second_passes) {
+    EndsWith(v1::EVALUATION_STATE_SETTLED, true);
+    farm.watch.push_back(farm.watch[0]);
+    farm.watch[1].mutable_evaluation()->set_id(4);
+    farm.watch[1].mutable_evaluation()->set_branch("new");
+    farm.watch[1].mutable_evaluation()->set_gate_passed(second_passes);
+  }
+};
+
+TEST_F(SeveralBranchesTest, TriggerNamesEach) {
+  EXPECT_EQ(Hydrant({"trigger", "demo"}).out,
+            "evaluation 3 of demo, branch old, asked for\nevaluation 4 of demo, branch new, asked for\n");
+  EXPECT_THAT(Hydrant({"trigger", "demo", "-o", "json"}).out, StartsWith("{\n  \"evaluations\": ["));
+}
+
+TEST_F(SeveralBranchesTest, TriggerWaitExits0WhenTheGateOfEachPassed) {
+  End(true);
+  const Ran ran = Hydrant({"trigger", "demo", "--wait"});
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_EQ(ran.out, "demo branch old evaluation 3 settled, gate passed: 28 cached, 2 failed\n"
+                     "demo branch new evaluation 4 settled, gate passed: 28 cached, 2 failed\n");
+}
+
+TEST_F(SeveralBranchesTest, TriggerWaitExits1WhenOneDidNot) {
+  End(false);
+  EXPECT_EQ(Hydrant({"trigger", "demo", "--wait"}).exit, 1);
+  EXPECT_THAT(farm.asked, ElementsAre("Trigger matrix: \"demo\"", "Watch matrix: \"demo\" evaluation: 3",
+                                      "Watch matrix: \"demo\" evaluation: 4"));
+}
+
+TEST_F(FarmTest, ABranchAndARevisionAreAskedFor) {
+  EXPECT_EQ(Hydrant({"trigger", "demo", "--branch", "new", "--rev", "v1"}).exit, 0);
+  EXPECT_EQ(Hydrant({"status", "demo", "--branch", "new"}).exit, 0);
+  EXPECT_EQ(Hydrant({"evaluation", "list", "--branch", "new"}).exit, 0);
+  EXPECT_EQ(Hydrant({"status", "--branch", "new"}).exit, 2) << "of which matrix?";
+  EXPECT_EQ(Hydrant({"watch", "--branch", "new"}).exit, 2);
+  EXPECT_THAT(farm.asked,
+              ElementsAre("Trigger matrix: \"demo\" branch: \"new\" revision: \"v1\"",
+                          "GetStatus matrix: \"demo\" branch: \"new\"", "ListEvaluations branch: \"new\""));
 }
 
 TEST_F(FarmTest, WatchTakesANumberAMatrixOrTheNewest) {

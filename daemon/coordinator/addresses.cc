@@ -62,13 +62,14 @@ absl::StatusOr<Found> Coordinator::Find(const std::string& address, const std::s
   for (EvaluationEntry* evaluation : evaluations) {
     std::vector<VariantEntry*> here;
     for (VariantEntry& variant : evaluation->variants) {
-      const Variant& declared = evaluation->declared->expansion.variants[variant.record.ordinal];
+      const Variant& declared = evaluation->expansion().variants[variant.record.ordinal];
       ids.push_back(variant.record.id);
       const bool is = IsGlob(rest) ? MatchesVariant(evaluation->declared->matrix, rest, declared)
                                    : rest.empty() || variant.record.id == rest;
       if (is) here.push_back(&variant);
     }
-    if (here.empty()) continue;
+    // One that failed before its package list was known can be meant as a whole.
+    if (here.empty() && !(rest.empty() && evaluation->lacks_packages())) continue;
     candidates.push_back(absl::StrCat(evaluation->record.matrix, "/", rest));
     found.evaluation = evaluation;
     found.variants = std::move(here);
@@ -77,7 +78,7 @@ absl::StatusOr<Found> Coordinator::Find(const std::string& address, const std::s
     return absl::FailedPreconditionError(absl::StrCat("'", rest, "' stands in several matrices: ",
                                                       absl::StrJoin(candidates, ", ")));
   }
-  if (found.variants.empty()) {
+  if (candidates.empty()) {
     const std::string nearest = NearestWord(rest, ids);
     return absl::NotFoundError(absl::StrCat("there is no variant '", rest, "'",
                                             nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'")));

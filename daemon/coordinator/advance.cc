@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "daemon/channel/gate.h"
 #include "daemon/coordinator/coordinator.h"
 #include "daemon/coordinator/decision.h"
@@ -107,8 +108,8 @@ bool EveryVariantSettled(const FarmState& state, EvaluationEntry& evaluation, co
 }
 
 struct Settling {
-  bool waiting = false;     // some wait
-  bool incomplete = false;  // some are unknown to a dead evaluator
+  bool waiting = false;              // some wait
+  std::vector<std::string> unknown;  // to a dead evaluator: ids
   std::vector<GateVariant> gate;
 };
 
@@ -117,11 +118,23 @@ Settling Look(const FarmState& state, const EvaluationEntry& evaluation, const W
   for (const VariantEntry& variant : evaluation.variants) {
     const VariantView view = Describe(state, evaluation, variant, rule);
     look.waiting = look.waiting || view.state == VariantState::kWaiting;
-    look.incomplete = look.incomplete || IsEvaluatorDeath(variant.record.cause);
+    if (IsEvaluatorDeath(variant.record.cause)) look.unknown.push_back(variant.record.id);
     look.gate.push_back({.id = variant.record.id, .required = variant.required,
                          .cached = view.state == VariantState::kCached});
   }
   return look;
+}
+
+// Never fewer variants: which are not known.
+std::string WhyIncomplete(const std::vector<std::string>& unknown, size_t variants) {
+  constexpr size_t kNamed = 10;
+  if (unknown.empty()) return "";
+  std::string message =
+      absl::StrCat("an evaluator died on ", unknown.size(), " of ", variants,
+                   " variants, so that what becomes of them is not known: ",
+                   absl::StrJoin(unknown.begin(), unknown.begin() + std::min(unknown.size(), kNamed), ", "));
+  if (unknown.size() > kNamed) absl::StrAppend(&message, " and ", unknown.size() - kNamed, " more");
+  return message;
 }
 
 }  // namespace
@@ -131,12 +144,11 @@ void Coordinator::PlanSettled(Decision& decision, EvaluationEntry& evaluation,
   const absl::Time now = options_.clock.Now();
   const EvaluationRecord record = evaluation.record;
   const Settling look = Look(*state_, evaluation, Waiting());
-  const EvaluationState after = look.incomplete ? EvaluationState::kIncomplete : EvaluationState::kSettled;
+  const EvaluationState after = look.unknown.empty() ? EvaluationState::kSettled : EvaluationState::kIncomplete;
   const GateSpec& gate = evaluation.declared->matrix.gate;
   const Verdict verdict = JudgeGate(after, gate.declared, look.gate, evaluation.unmatched);
-  const EvaluationEvent event = look.incomplete ? EvaluationEvent::kSettledIncomplete : EvaluationEvent::kSettled;
-  std::string message;
-  if (look.incomplete) message = "some variants could not be evaluated: what became of them is not known";
+  const EvaluationEvent event = look.unknown.empty() ? EvaluationEvent::kSettled : EvaluationEvent::kSettledIncomplete;
+  std::string message = WhyIncomplete(look.unknown, evaluation.variants.size());
   for (const std::string& glob : evaluation.unmatched) {
     absl::StrAppend(&message, message.empty() ? "" : "; ", "[gate] required: '", glob, "' matches no variant");
   }
@@ -150,12 +162,15 @@ void Coordinator::PlanSettled(Decision& decision, EvaluationEntry& evaluation,
     decision.Tell([took = now - record.requested_at](FarmObserver& observer) { observer.Evaluated(took); });
   }
   if (!verdict.passed || !record.only.empty()) return;
+  // What was asked for by name is not where its branch is.
+  if (!record.wanted_revision.empty()) return;
+  const std::string name = ChannelName(evaluation.declared->matrix, record.branch);
   // Another evaluation of the matrix may settle in the same batch.
-  auto there = state_->channels.find(record.matrix);
+  auto there = state_->channels.find(name);
   auto [at, is_new] = channels.try_emplace(
-      record.matrix, there == state_->channels.end() ? EvaluationId{} : there->second.evaluation);
+      name, there == state_->channels.end() ? EvaluationId{} : there->second.evaluation);
   if (!MayMove(at->second, record.id)) return;
-  const ChannelRecord to{.name = record.matrix, .matrix = record.matrix, .evaluation = record.id,
+  const ChannelRecord to{.name = name, .matrix = record.matrix, .evaluation = record.id,
                          .revision = record.revision, .at = now};
   decision.Record(MoveChannel{.from = at->second, .channel = to});
   decision.Then([to](FarmState& state) { state.channels[to.name] = to; });

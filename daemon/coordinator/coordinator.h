@@ -22,6 +22,8 @@
 #include "absl/time/time.h"
 #include "daemon/cache/catalogue.h"
 #include "daemon/cache/publisher.h"
+#include "daemon/coordinator/branches.h"
+#include "daemon/coordinator/evaluation_audit.h"
 #include "daemon/coordinator/farm_state.h"
 #include "daemon/coordinator/unknown_commit_watch.h"
 #include "daemon/coordinator/variant_state.h"
@@ -29,6 +31,7 @@
 #include "daemon/evaluate/derivation_closure.h"
 #include "daemon/evaluate/evaluator.h"
 #include "daemon/record/state_store.h"
+#include "daemon/source/source.h"
 #include "lib/base/clock.h"
 #include "lib/base/mutex.h"
 
@@ -43,6 +46,14 @@ class FarmObserver {
   virtual void AttemptEnded(const AttemptResult&) {}
   virtual void CheckDecided(const CheckRecord&) {}
   virtual void Evaluated(absl::Duration) {}  // from request to settled
+};
+
+// What an evaluation is asked to be.
+struct TriggerOrder {
+  std::string matrix;
+  std::string only;  // glob; empty: all variants
+  int priority = 0;  // added to the matrix's
+  SourcePoint point;
 };
 
 class Coordinator {
@@ -70,13 +81,25 @@ class Coordinator {
   absl::StatusOr<ApplyResult> Apply(MatrixTextRecord text, bool from_folder) ABSL_LOCKS_EXCLUDED(door_, mu_);
   // Matrices of the folder that are not among `names` any more can be applied over from now on; they stay.
   absl::Status KeepOfFolder(const std::set<std::string>& names) ABSL_LOCKS_EXCLUDED(door_, mu_);
-  absl::StatusOr<EvaluationRecord> Trigger(const std::string& matrix, const std::string& only, int priority)
-      ABSL_LOCKS_EXCLUDED(door_, mu_);
+  // An evaluation for each of BranchesOf, in the order of the matrix, all or none; its errors. InvalidArgument when `only`
+  // matches no variant.
+  absl::StatusOr<std::vector<EvaluationRecord>> Trigger(const TriggerOrder& order) ABSL_LOCKS_EXCLUDED(door_, mu_);
   // The requested evaluation of highest priority, now evaluating; nothing when there is none.
   absl::StatusOr<std::optional<EvaluationTask>> TakeRequested() ABSL_LOCKS_EXCLUDED(door_, mu_);
   // What is evaluated. An evaluation that begins again at another revision forgets the outcomes of the one before.
   absl::Status SetRevision(EvaluationId id, const std::string& revision) ABSL_LOCKS_EXCLUDED(door_, mu_);
-  // The variants that have no outcome yet: indices into the declared expansion.
+  // Whether its package list must be derived now: it is not known of an earlier evaluation of that text at its revision.
+  absl::StatusOr<bool> LacksPackages(EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
+  // Its derived package list, from which it gets its variants. InvalidArgument: nothing is in it, or too much.
+  absl::Status SetPackages(EvaluationId id, const DerivedList& list) ABSL_LOCKS_EXCLUDED(door_, mu_);
+  // What an evaluation expands to. Never null; without its packages while it lacks them.
+  absl::StatusOr<std::shared_ptr<const Expansion>> ExpansionOf(EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
+  // A matrix with a derived package list, as SetPackages has it; for a plan.
+  absl::StatusOr<std::shared_ptr<const Derived>> Expand(const Declared& declared, DerivedList list) const;
+  // See FindDerived.
+  std::shared_ptr<const Derived> DerivedOf(const std::string& digest, const std::string& revision) const
+      ABSL_LOCKS_EXCLUDED(mu_);
+  // The variants that have no outcome yet: indices into its expansion.
   absl::StatusOr<std::vector<size_t>> UnknownVariants(EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
   // Outcomes of some variants, the derivations that they need (inputs first) and which of those a cache holds.
   absl::Status AddOutcomes(EvaluationId id, const OutcomeBatch& batch) ABSL_LOCKS_EXCLUDED(door_, mu_);
@@ -103,8 +126,12 @@ class Coordinator {
   absl::StatusOr<int64_t> Cancel(const Selector& selector) ABSL_LOCKS_EXCLUDED(door_, mu_);
   absl::StatusOr<RetryResult> Retry(const Selector& selector, const std::string& cause) ABSL_LOCKS_EXCLUDED(door_, mu_);
   std::vector<MatrixView> Matrices() const ABSL_LOCKS_EXCLUDED(mu_);
-  absl::StatusOr<GridView> Grid(const std::string& matrix, EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
-  absl::StatusOr<std::vector<EvaluationRecord>> Evaluations(const std::string& matrix) const ABSL_LOCKS_EXCLUDED(mu_);
+  // Without an id the newest of the matrix, or of its branch `branch`.
+  absl::StatusOr<GridView> Grid(const std::string& matrix, EvaluationId id, const std::string& branch = "") const
+      ABSL_LOCKS_EXCLUDED(mu_);
+  // Newest first, at most 200; empty: of every matrix, of every branch.
+  absl::StatusOr<std::vector<EvaluationRecord>> Evaluations(const std::string& matrix, const std::string& branch = "") const
+      ABSL_LOCKS_EXCLUDED(mu_);
   absl::StatusOr<ExplainView> Explain(const std::string& address, EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
   // The attempt that an address's log is of: the live one, else the last.
   absl::StatusOr<AttemptRecord> AttemptOf(const std::string& address, EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
@@ -194,7 +221,8 @@ class Coordinator {
   absl::StatusOr<Assignment> AssignmentOf(const Lease& lease) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Duration BackoffAfter(int failures) const;
   WaitingRule Waiting() const;
-  absl::StatusOr<EvaluationEntry*> FindEvaluation(const std::string& matrix, EvaluationId id) const
+  absl::StatusOr<EvaluationEntry*> FindEvaluation(const std::string& matrix, EvaluationId id,
+                                                  const std::string& branch = "") const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Loaded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status NoMatrix(const std::string& matrix) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -220,9 +248,20 @@ class Coordinator {
   GridVariant ViewOf(const EvaluationEntry& evaluation, const VariantEntry& variant) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   RunningView ViewOf(const Lease& lease) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void PlanOutcomes(Decision& decision, EvaluationEntry& evaluation, const OutcomeBatch& batch)
+  void PlanOutcomes(Decision& decision, EvaluationEntry& evaluation, const OutcomeBatch& batch,
+                    const EvaluationAudit& audit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // That of an evaluation that runs; made when it is asked for first.
+  absl::StatusOr<EvaluationAudit*> AuditOf(EvaluationId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
+  // What is found once the variants of a slice are known together.
+  void PlanFindings(Decision& decision, const EvaluationEntry& evaluation) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_, mu_);
+  // The steps that were not there before.
+  absl::StatusOr<std::vector<StepId>> AddSteps(const OutcomeBatch& batch, Batch& record)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  absl::Status AddSteps(const OutcomeBatch& batch, Batch& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Of a derived package list: the variants that it has at `revision`, none when the list is not known there.
+  absl::Status PlanPackagesAt(Decision& decision, const EvaluationEntry& evaluation, const std::string& revision) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status PlanVariants(Decision& decision, const EvaluationEntry& evaluation, const std::string& revision,
+                            std::shared_ptr<const Derived> derived) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void PlanFinished(Decision& decision, const EvaluationEntry& evaluation, const absl::Status& status) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Steps and checks of earlier evaluations that a batch finds in a cache, or wants again.
@@ -234,6 +273,7 @@ class Coordinator {
   bool stale_ ABSL_GUARDED_BY(door_) = true;  // memory may differ from the record
   std::string reload_error_ ABSL_GUARDED_BY(door_);            // of the last try, so that it is logged once
   std::set<EvaluationId> evaluating_ ABSL_GUARDED_BY(door_);  // taken by an evaluator of this process
+  std::map<EvaluationId, EvaluationAudit> audits_ ABSL_GUARDED_BY(door_);  // of those that have outcomes
 
   mutable Mutex mu_;
   mutable CondVar changed_;

@@ -179,6 +179,7 @@ TEST_F(CoordinatorTest, AnEvaluatorsDeathLeavesTheEvaluationIncompleteAndTheChan
   BuildAll(worker);
   EXPECT_EQ(States(), "good:cached big:failed");
   EXPECT_EQ(StateOfEvaluation(), "incomplete");
+  EXPECT_EQ(Newest().message, "an evaluator died on 1 of 2 variants, so that what becomes of them is not known: big@x86_64-linux");
   EXPECT_FALSE(Newest().gate_passed);
   EXPECT_EQ(ChannelAt(), 0);
   dying_.clear();
@@ -223,7 +224,7 @@ TEST_F(CoordinatorTest, OnlySomeVariantsAreEvaluatedAndTheirGateIsJudgedButNoCha
   EXPECT_EQ(States(), "left:cached");
   EXPECT_TRUE(Newest().gate_passed) << "right@* selects something in the matrix";
   EXPECT_EQ(ChannelAt(), 0);
-  auto none = farm().Trigger("m", "middle@*", 0);
+  auto none = farm().Trigger({.matrix = "m", .only = "middle@*"});
   EXPECT_EQ(none.status().code(), absl::StatusCode::kInvalidArgument);
 }
 
@@ -255,7 +256,7 @@ TEST_F(CoordinatorTest, TheHigherPriorityIsServedFirst) {
   Declare("a", {"slow"});
   Declare("b", {"urgent"});
   TriggerAndEvaluate("a");
-  ASSERT_TRUE(farm().Trigger("b", "", 5).ok());
+  ASSERT_TRUE(farm().Trigger({.matrix = "b", .priority = 5}).ok());
   Evaluate();
   TestWorker worker("w1", farm());
   worker.Sync();
@@ -335,7 +336,7 @@ TEST_F(CoordinatorTest, AMatrixIsAppliedOnceReplacedAndGuardedByItsFolder) {
   EXPECT_EQ(farm().Apply(text, false).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_TRUE(farm().Apply(text, true)->replaced);
   EXPECT_GT(database_->commits(), commits);
-  const absl::Status unknown = farm().Trigger("ff", "", 0).status();
+  const absl::Status unknown = farm().Trigger({.matrix = "ff"}).status();
   EXPECT_EQ(unknown.message(), "there is no matrix 'ff'; the nearest is 'f'");
 }
 

@@ -1,8 +1,11 @@
 #include "daemon/coordinator/evaluation_run.h"
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "daemon/presence/pruned_walk.h"
 #include "lib/base/log.h"
 #include "lib/base/status_macros.h"
@@ -12,19 +15,33 @@ namespace hydrant {
 namespace {
 
 constexpr absl::Duration kPause = absl::Seconds(1);
+constexpr absl::Duration kCancelledWithin = absl::Milliseconds(200);
 // Sources come from a local Nix daemon: when it is away for longer than that it is a failure.
 constexpr int kImportTries = 30;
 
+// Becomes true when the evaluation is cancelled or the daemon stops, also while an evaluator says nothing.
+class Cancellation {
+ public:
+  Cancellation(const Coordinator& coordinator, EvaluationId id, const std::atomic<bool>& stop)
+      : watcher_([this, &coordinator, id, &stop] {
+          while (!over_.WaitForNotificationWithTimeout(kCancelledWithin)) {
+            if (stop || coordinator.IsCancelled(id)) flag_ = true;
+          }
+        }) {}
+  ~Cancellation() {
+    over_.Notify();
+    watcher_.join();
+  }
+  std::atomic<bool>& flag() { return flag_; }
+
+ private:
+  std::atomic<bool> flag_ = false;
+  absl::Notification over_;
+  std::thread watcher_;  // last: it uses the others
+};
+
 void MakeUnknown(Outcome& outcome, std::string_view why) {
   outcome = {.variant = outcome.variant, .cause = Cause::kUnknown, .message = std::string(why)};
-}
-
-// One evaluation is of one branch.
-absl::StatusOr<SourcePoint> PointOf(const SourceSpec& source) {
-  if (source.branches.empty()) return SourcePoint{};
-  if (source.branches.size() == 1) return SourcePoint{.branch = source.branches[0]};
-  return absl::InvalidArgumentError(absl::StrCat("[source] branches names ", source.branches.size(),
-                                                 " branches, and an evaluation is of one: give each a matrix of its own"));
 }
 
 std::vector<std::string> RootsOf(const Outcome& outcome) {
@@ -33,26 +50,6 @@ std::vector<std::string> RootsOf(const Outcome& outcome) {
     if (!root.empty()) roots.push_back(root);
   }
   return roots;
-}
-
-// Why a derivation can never be built here, of those that cannot: inputs before those that use them.
-std::map<std::string, std::string> Unbuildable(const std::vector<std::shared_ptr<const LoadedDerivation>>& derivations) {
-  absl::flat_hash_map<std::string, const nix::Derivation*> by_path;
-  std::map<std::string, std::string> why;
-  for (const auto& loaded : derivations) {
-    by_path[loaded->path] = &loaded->parsed;
-    for (const auto& [name, output] : loaded->parsed.outputs) {
-      if (output.path.empty()) why[loaded->path] = absl::StrCat(loaded->path, ": the output ", name, " is content-addressed");
-    }
-    for (const auto& [input, names] : loaded->parsed.input_derivations) {
-      if (auto found = why.find(input); found != why.end()) why[loaded->path] = found->second;
-      for (const std::string& name : names) {
-        if (by_path.at(input)->outputs.contains(name)) continue;
-        why[loaded->path] = absl::StrCat(loaded->path, ": its input ", input, " has no output ", name);
-      }
-    }
-  }
-  return why;
 }
 
 }  // namespace
@@ -100,32 +97,45 @@ void EvaluationRun::Release(const std::string& root) {
   options_.source.Release(root);
 }
 
+absl::Status EvaluationRun::DerivePackages(const EvaluationTask& task, const EvaluationInput& input,
+                                           const std::atomic<bool>& stop, const std::atomic<bool>& cancelled) {
+  HYDRANT_ASSIGN_OR_RETURN(const bool lacks, options_.coordinator.LacksPackages(task.id));
+  if (!lacks) return absl::OkStatus();
+  HYDRANT_ASSIGN_OR_RETURN(const DerivedList list, options_.evaluator.DerivePackages(input, cancelled));
+  return Insist(stop, 0, [&] { return options_.coordinator.SetPackages(task.id, list); });
+}
+
 absl::Status EvaluationRun::Evaluate(const EvaluationTask& task, const std::string& root, const std::atomic<bool>& stop) {
-  const SourceSpec& source = task.declared->matrix.source;
-  HYDRANT_ASSIGN_OR_RETURN(const SourcePoint point, PointOf(source));
-  HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(source, point, root));
+  const Matrix& matrix = task.declared->matrix;
+  HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(matrix.source, task.point, root));
   HYDRANT_RETURN_IF_ERROR(
       Insist(stop, 0, [&] { return options_.coordinator.SetRevision(task.id, tree.revision); }));
+  Cancellation cancellation(options_.coordinator, task.id, stop);
+  std::atomic<bool>& cancelled = cancellation.flag();
+  const EvaluationInput whole{.tree = tree.path, .matrix = matrix, .expansion = task.declared->expansion, .variants = {},
+                              .root = root, .revision = tree.revision};
+  HYDRANT_RETURN_IF_ERROR(DerivePackages(task, whole, stop, cancelled));
+  HYDRANT_ASSIGN_OR_RETURN(const std::shared_ptr<const Expansion> expansion, options_.coordinator.ExpansionOf(task.id));
   HYDRANT_ASSIGN_OR_RETURN(std::vector<size_t> variants, options_.coordinator.UnknownVariants(task.id));
-  std::atomic<bool> cancelled = false;
   absl::Status kept = absl::OkStatus();
-  EvaluationInput input{.tree = tree.path, .matrix = task.declared->matrix, .expansion = task.declared->expansion,
-                        .variants = std::move(variants), .root = root, .revision = tree.revision};
+  Walked walked;
+  const EvaluationInput input{.tree = tree.path, .matrix = matrix, .expansion = *expansion,
+                              .variants = std::move(variants), .root = root, .revision = tree.revision};
   absl::Status evaluated = options_.evaluator.Evaluate(
       input,
       [&](std::vector<Outcome> outcomes) {
         if (!kept.ok() || cancelled) return;
-        kept = Deliver(task, std::move(outcomes), stop);
-        cancelled = stop || !kept.ok() || options_.coordinator.IsCancelled(task.id);
+        kept = Deliver(task, std::move(outcomes), walked, stop);
+        if (stop || !kept.ok() || options_.coordinator.IsCancelled(task.id)) cancelled = true;
       },
       cancelled);
   HYDRANT_RETURN_IF_ERROR(kept);
   return evaluated;
 }
 
-absl::Status EvaluationRun::Deliver(const EvaluationTask& task, std::vector<Outcome> outcomes,
+absl::Status EvaluationRun::Deliver(const EvaluationTask& task, std::vector<Outcome> outcomes, Walked& walked,
                                     const std::atomic<bool>& stop) {
-  OutcomeBatch batch = Complete(std::move(outcomes));
+  OutcomeBatch batch = Complete(std::move(outcomes), walked);
   absl::Status imported = Insist(stop, kImportTries, [&] { return ImportSources(batch); });
   if (!imported.ok()) {
     // The variants of other slices may do without what is missing here.
@@ -133,58 +143,70 @@ absl::Status EvaluationRun::Deliver(const EvaluationTask& task, std::vector<Outc
       if (!outcome.derivation.empty()) MakeUnknown(outcome, StdView(imported.message()));
     }
     batch = {.outcomes = std::move(batch.outcomes)};
+    walked.clear();  // what these need did not get its steps
   }
   return Insist(stop, 0, [&] { return options_.coordinator.AddOutcomes(task.id, batch); });
 }
 
 std::string EvaluationRun::WhyUnbuildable(const std::vector<std::string>& roots) {
-  auto loaded = options_.closure.LoadAll(roots);
-  if (!loaded.ok()) return std::string(loaded.status().message());
-  const std::map<std::string, std::string> bad = Unbuildable(*loaded);
-  for (const std::string& root : roots) {
-    if (auto found = bad.find(root); found != bad.end()) return found->second;
+  auto linked = options_.closure.Link(roots);
+  if (!linked.ok()) return std::string(linked.status().message());
+  for (const LinkedDerivation* root : linked->roots) {
+    if (!root->unbuildable.empty()) return root->unbuildable;
   }
   return "";
 }
 
-OutcomeBatch EvaluationRun::Complete(std::vector<Outcome> outcomes) {
-  OutcomeBatch batch;
+absl::StatusOr<LinkedClosure> EvaluationRun::LinkBuildable(std::vector<Outcome>& outcomes) {
   std::vector<std::string> roots;
   for (const Outcome& outcome : outcomes) {
     for (std::string& root : RootsOf(outcome)) roots.push_back(std::move(root));
   }
-  auto all = options_.closure.LoadAll(roots);
-  if (!all.ok() || !Unbuildable(*all).empty()) {
-    // One of them is bad, and the others are not to suffer for it.
-    roots.clear();
-    for (Outcome& outcome : outcomes) {
-      const std::string why = WhyUnbuildable(RootsOf(outcome));
-      if (!why.empty()) MakeUnknown(outcome, why);
-      for (std::string& root : RootsOf(outcome)) roots.push_back(std::move(root));
-    }
-    all = options_.closure.LoadAll(roots);
+  auto closure = options_.closure.Link(roots);
+  const auto is_bad = [](const LinkedDerivation* root) { return !root->unbuildable.empty(); };
+  if (closure.ok() && std::none_of(closure->roots.begin(), closure->roots.end(), is_bad)) return closure;
+  // One of them is bad, and the others are not to suffer for it.
+  roots.clear();
+  for (Outcome& outcome : outcomes) {
+    const std::string why = WhyUnbuildable(RootsOf(outcome));
+    if (!why.empty()) MakeUnknown(outcome, why);
+    for (std::string& root : RootsOf(outcome)) roots.push_back(std::move(root));
   }
-  batch.outcomes = std::move(outcomes);
-  if (!all.ok()) {
-    for (Outcome& outcome : batch.outcomes) MakeUnknown(outcome, StdView(all.status().message()));
+  return options_.closure.Link(roots);
+}
+
+OutcomeBatch EvaluationRun::Complete(std::vector<Outcome> outcomes, Walked& walked) {
+  auto closure = LinkBuildable(outcomes);
+  OutcomeBatch batch{.outcomes = std::move(outcomes)};
+  if (!closure.ok()) {
+    for (Outcome& outcome : batch.outcomes) MakeUnknown(outcome, StdView(closure.status().message()));
     return batch;
   }
-  batch.derivations = *std::move(all);
-
-  absl::flat_hash_map<std::string, const LoadedDerivation*> by_path;
-  for (const auto& loaded : batch.derivations) by_path[loaded->path] = loaded.get();
-  WalkResult walk = PrunedWalk(
-      roots,
-      [&](const std::string& path) {
-        WalkNode node;
-        const nix::Derivation& derivation = by_path.at(path)->parsed;
-        for (const auto& [name, output] : derivation.outputs) node.outputs.push_back(output.path);
-        for (const auto& [input, names] : derivation.input_derivations) node.inputs.push_back(input);
+  std::vector<const LinkedDerivation*> by_number;
+  for (const LinkedDerivation* derivation : closure->all) {
+    if (derivation->number >= by_number.size()) by_number.resize(derivation->number + 1);
+    by_number[derivation->number] = derivation;
+    batch.derivations.push_back(derivation->loaded);
+  }
+  const auto new_ones = [&walked](const std::vector<const LinkedDerivation*>& derivations) {
+    std::vector<uint32_t> numbers;
+    for (const LinkedDerivation* derivation : derivations) {
+      if (!walked.contains(derivation->number)) numbers.push_back(derivation->number);
+    }
+    return numbers;
+  };
+  const NumberedWalk walk = PrunedWalk(
+      new_ones(closure->roots),
+      [&](uint32_t number) {
+        NumberedNode node{.inputs = new_ones(by_number[number]->inputs)};
+        for (const auto& [name, output] : by_number[number]->loaded->parsed.outputs) node.outputs.push_back(output.path);
         return node;
       },
-      [&](const std::string& path) { return options_.catalogue.FindPath(path) != nullptr; }, options_.presence);
-  batch.steps = std::move(walk.needed);
-  batch.held = std::move(walk.held);
+      [&](std::string_view path) { return options_.catalogue.FindPath(path) != nullptr; }, options_.presence);
+  batch.steps.reserve(walk.needed.size());
+  for (const uint32_t number : walk.needed) batch.steps.insert(by_number[number]->loaded->path);
+  for (const auto& [number, where] : walk.held) batch.held[by_number[number]->loaded->path] = where;
+  walked.insert(walk.needed.begin(), walk.needed.end());
   return batch;
 }
 
@@ -205,36 +227,51 @@ absl::Status EvaluationRun::ImportSources(const OutcomeBatch& batch) {
   return Annotate(options_.import.Import(sources), "bring the sources into the cache");
 }
 
-absl::StatusOr<PlanView> EvaluationRun::Plan(const Declared& declared, const std::atomic<bool>& cancelled) {
-  static std::atomic<int64_t> number = 0;
-  const std::string root = absl::StrCat("plan-", ++number);
-  HYDRANT_ASSIGN_OR_RETURN(const SourcePoint point, PointOf(declared.matrix.source));
-  HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(declared.matrix.source, point, root));
-  const EvaluationEntry entry = NewEvaluationEntry({}, std::make_shared<const Declared>(declared));
+absl::StatusOr<PlanView> EvaluationRun::PlanAt(const Declared& declared, const Tree& tree, const std::string& root,
+                                               const std::atomic<bool>& cancelled) {
+  std::shared_ptr<const Derived> derived;
+  if (declared.matrix.derived) derived = options_.coordinator.DerivedOf(declared.text.digest, tree.revision);
+  if (declared.matrix.derived && derived == nullptr) {
+    const EvaluationInput whole{.tree = tree.path, .matrix = declared.matrix, .expansion = declared.expansion,
+                                .variants = {}, .root = root, .revision = tree.revision};
+    HYDRANT_ASSIGN_OR_RETURN(DerivedList list, options_.evaluator.DerivePackages(whole, cancelled));
+    HYDRANT_ASSIGN_OR_RETURN(derived, options_.coordinator.Expand(declared, std::move(list)));
+  }
+  const EvaluationEntry entry = NewEvaluationEntry({}, std::make_shared<const Declared>(declared), derived);
   std::vector<size_t> wanted;
   for (const VariantEntry& variant : entry.variants) {
     if (!variant.known) wanted.push_back(static_cast<size_t>(variant.record.ordinal));
   }
   std::vector<Outcome> outcomes;
-  EvaluationInput input{.tree = tree.path, .matrix = declared.matrix, .expansion = declared.expansion,
+  EvaluationInput input{.tree = tree.path, .matrix = declared.matrix, .expansion = entry.expansion(),
                         .variants = wanted, .root = root, .revision = tree.revision};
-  absl::Status evaluated = options_.evaluator.Evaluate(
+  HYDRANT_RETURN_IF_ERROR(options_.evaluator.Evaluate(
       input,
       [&](std::vector<Outcome> some) {
         std::vector<std::string> roots;
         for (Outcome& outcome : some) {
-          for (std::string& root : RootsOf(outcome)) roots.push_back(std::move(root));
+          for (std::string& each : RootsOf(outcome)) roots.push_back(std::move(each));
           outcomes.push_back(std::move(outcome));
         }
         // Read while they are sure to be there; what is wrong with one is told when it is looked at.
         options_.closure.LoadAll(roots).status().IgnoreError();
       },
-      cancelled);
-  OutcomeBatch batch;
-  if (evaluated.ok()) batch = Complete(std::move(outcomes));
-  Release(root);
-  HYDRANT_RETURN_IF_ERROR(evaluated);
+      cancelled));
+  Walked walked;
+  const OutcomeBatch batch = Complete(std::move(outcomes), walked);
   return MakePlan(tree.revision, entry, batch, options_.coordinator.StatesOf({batch.steps.begin(), batch.steps.end()}));
+}
+
+absl::StatusOr<PlanView> EvaluationRun::Plan(const Declared& declared, const SourcePoint& asked,
+                                             const std::atomic<bool>& cancelled) {
+  static std::atomic<int64_t> number = 0;
+  const std::string root = absl::StrCat("plan-", ++number);
+  HYDRANT_ASSIGN_OR_RETURN(const std::vector<std::string> branches, BranchesOf(declared.matrix, asked));
+  const SourcePoint point{.branch = branches.front(), .revision = asked.revision};
+  HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(declared.matrix.source, point, root));
+  absl::StatusOr<PlanView> plan = PlanAt(declared, tree, root, cancelled);
+  Release(root);
+  return plan;
 }
 
 std::map<std::string, Answer> UpstreamMemory::Ask(const std::vector<std::string>& store_paths) {

@@ -41,19 +41,30 @@ class EvaluationRun {
   void Serve(const std::atomic<bool>& stop);
   // Runs one to its end; what went wrong is told to the coordinator.
   void Run(const EvaluationTask& task, const std::atomic<bool>& stop);
-  // Cancelled when `cancelled` became true. Any thread, beside Serve.
-  absl::StatusOr<PlanView> Plan(const Declared& declared, const std::atomic<bool>& cancelled);
+  // At the head of the first branch unless `asked` says another point (BranchesOf's errors). Cancelled when `cancelled`
+  // became true. Any thread, beside Serve.
+  absl::StatusOr<PlanView> Plan(const Declared& declared, const SourcePoint& asked, const std::atomic<bool>& cancelled);
 
  private:
   absl::Status Evaluate(const EvaluationTask& task, const std::string& root, const std::atomic<bool>& stop);
+  // Where the matrix's package list is derived and not known at this tree yet: derives it.
+  absl::Status DerivePackages(const EvaluationTask& task, const EvaluationInput& input, const std::atomic<bool>& stop,
+                              const std::atomic<bool>& cancelled);
+  absl::StatusOr<PlanView> PlanAt(const Declared& declared, const Tree& tree, const std::string& root,
+                                  const std::atomic<bool>& cancelled);
   // Says it until the record hears it, or `stop`, or for as often as `tries` (0: without end).
   absl::Status Insist(const std::atomic<bool>& stop, int tries, const std::function<absl::Status()>& say);
+  // Derivations of a closure, by number, that one evaluation has walked over already: their steps are there.
+  using Walked = absl::flat_hash_set<uint32_t>;
   // Brings some outcomes to the coordinator, with what they need.
-  absl::Status Deliver(const EvaluationTask& task, std::vector<Outcome> outcomes, const std::atomic<bool>& stop);
+  absl::Status Deliver(const EvaluationTask& task, std::vector<Outcome> outcomes, Walked& walked,
+                       const std::atomic<bool>& stop);
   // Of some derivations with all that they need: the first reason why they cannot be read or built; "" when there is none.
   std::string WhyUnbuildable(const std::vector<std::string>& roots);
-  // Derivations, steps and presence for some outcomes; a derivation that cannot be read or built makes its outcome unknown.
-  OutcomeBatch Complete(std::vector<Outcome> outcomes);
+  // What these need; a derivation that cannot be read or built makes its outcome unknown.
+  absl::StatusOr<LinkedClosure> LinkBuildable(std::vector<Outcome>& outcomes);
+  // Derivations, steps and presence for some outcomes, but for the steps that were walked over before.
+  OutcomeBatch Complete(std::vector<Outcome> outcomes, Walked& walked);
   absl::Status ImportSources(const OutcomeBatch& batch);
   void Release(const std::string& root);
 

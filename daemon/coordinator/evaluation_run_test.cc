@@ -37,9 +37,9 @@ class EvaluationRunTest : public FarmTest {
   void WriteDrv(const std::string& path, const std::string& text) {
     ASSERT_TRUE(WriteFileAtomically(dir_.path() + path, text).ok());
   }
-  void DeclareHere(const std::vector<std::string>& packages) {
+  void DeclareHere(const std::vector<std::string>& packages, const std::string& more = "") {
     const std::string toml = absl::StrCat("name = \"m\"\nsource.path = \"", dir_ / "src", "\"\n[axes]\npackage = [\"",
-                                          absl::StrJoin(packages, "\", \""), "\"]\n");
+                                          absl::StrJoin(packages, "\", \""), "\"]\n", more);
     auto applied = farm().Apply({.toml = toml, .directory = "/", .file = "m.toml"}, false);
     ASSERT_TRUE(applied.ok()) << applied.status();
   }
@@ -70,6 +70,21 @@ TEST_F(EvaluationRunTest, OutcomesBecomeStepsAndItsRootsAreReleased) {
   EXPECT_EQ(farm().StatesOf({DrvOf("base")})[DrvOf("base")], StepState::kReady);
   EXPECT_EQ(Newest().revision.size(), 52u);
   EXPECT_THAT(evaluator_.roots(), IsEmpty());
+}
+
+TEST_F(EvaluationRunTest, WhatSlicesShareIsAskedForOnceAnEvaluation) {
+  Write("base\nmiddle: base\none: middle\ntwo: middle base", {"one", "two"});
+  DeclareHere({"p"}, "[axes.more]\nx = [\"1\", \"2\"]\n");
+  for (const char* name : {"one", "two"}) {
+    const std::string id = absl::StrCat("p@x=", std::string(name) == "one" ? "1" : "2", "-x86_64-linux");
+    evaluator_.Script(id, {.derivation = DrvOf(name), .outputs = {{"out", OutputOf(name)}}});
+  }
+  RunOne();
+  EXPECT_EQ(States(), "p:pending p:pending");
+  EXPECT_EQ(presence_.Asked(OutputOf("middle")), 1);
+  EXPECT_EQ(farm().StatesOf({DrvOf("base")})[DrvOf("base")], StepState::kReady);
+  RunOne();
+  EXPECT_EQ(presence_.Asked(OutputOf("middle")), 2);
 }
 
 TEST_F(EvaluationRunTest, ABadDerivationMakesOnlyItsOwnVariantsUnknown) {
@@ -148,7 +163,7 @@ TEST_F(EvaluationRunTest, APlanSaysWhatWouldBeBuiltAndRecordsNothing) {
   presence_.Hold(OutputOf("held"));
   DeclareHere({"top", "held", "bad", "missing"});
   const int64_t commits = database_->commits();
-  auto plan = run_->Plan(*farm().DeclaredOf("m"), stop_);
+  auto plan = run_->Plan(*farm().DeclaredOf("m"), {}, stop_);
   ASSERT_TRUE(plan.ok()) << plan.status();
   std::string states;
   for (const PlannedVariant& variant : plan->variants) absl::StrAppend(&states, variant.state, " ");
@@ -169,9 +184,54 @@ TEST_F(EvaluationRunTest, APlanKnowsWhatFailedBefore) {
   RunOne();
   worker.Sync();
   ASSERT_TRUE(worker.End("bad", Cause::kBuilderFailed).ok());
-  auto plan = run_->Plan(*farm().DeclaredOf("m"), stop_);
+  auto plan = run_->Plan(*farm().DeclaredOf("m"), {}, stop_);
   EXPECT_EQ(plan->variants[0].state, "failed");
   EXPECT_EQ(plan->build, 0);
+}
+
+class DerivedRunTest : public EvaluationRunTest {
+ protected:
+  DerivedRunTest() {
+    Write("left\nright", {"left", "right"});
+    evaluator_.ScriptChanged({"left", "right", "unwanted"});
+    const std::string toml =
+        absl::StrCat("name = \"m\"\nsource.path = \"", dir_ / "src",
+                     "\"\n[axes]\npackage = { changed_by = \"cudaSupport\", filter = [\"left\", \"right\"] }\n");
+    EXPECT_TRUE(farm().Apply({.toml = toml, .directory = "/", .file = "m.toml"}, false).ok());
+  }
+};
+
+TEST_F(DerivedRunTest, TheListIsDerivedOnceForEachRevision) {
+  RunOne();
+  EXPECT_EQ(States(), "left:ready right:ready");
+  evaluator_.ScriptChanged({"right"});
+  RunOne();
+  EXPECT_EQ(States(), "left:ready right:ready");
+  auto plan = run_->Plan(*farm().DeclaredOf("m"), {}, stop_);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->variants.size(), 2u);
+  EXPECT_THAT(plan->notes, ElementsAre("cudaSupport changes 2 packages"));
+  ASSERT_TRUE(WriteFileAtomically(dir_ / "src/default.nix", "{ changed = 1; }").ok());
+  RunOne();
+  EXPECT_EQ(States(), "right:ready");
+}
+
+TEST_F(DerivedRunTest, APlanDerivesTheListAndRecordsNothing) {
+  const int64_t commits = database_->commits();
+  auto plan = run_->Plan(*farm().DeclaredOf("m"), {}, stop_);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->variants.size(), 2u);
+  EXPECT_EQ(plan->build, 2);
+  EXPECT_EQ(database_->commits(), commits);
+  EXPECT_THAT(evaluator_.roots(), IsEmpty());
+}
+
+TEST_F(DerivedRunTest, AnEmptyListFailsTheEvaluationAndThePlan) {
+  evaluator_.ScriptChanged({"unwanted"});
+  RunOne();
+  EXPECT_EQ(StateOfEvaluation(), "failed");
+  EXPECT_THAT(Newest().message, HasSubstr("the filter (left right) leaves"));
+  EXPECT_TRUE(absl::IsInvalidArgument(run_->Plan(*farm().DeclaredOf("m"), {}, stop_).status()));
 }
 
 TEST_F(EvaluationRunTest, WhatUpstreamHeldIsRemembered) {
@@ -215,7 +275,7 @@ TEST_F(RememberedRunTest, TheSameRevisionAgainEvaluatesNothingAndGivesTheSameGri
   EXPECT_EQ(States(), states);
   EXPECT_EQ(counts_["hit"], 3);
   EXPECT_EQ(Newest().id.value, 2);
-  EXPECT_TRUE(run_->Plan(*farm().DeclaredOf("m"), stop_).ok());
+  EXPECT_TRUE(run_->Plan(*farm().DeclaredOf("m"), {}, stop_).ok());
   EXPECT_EQ(Evaluated(), 0);
 }
 
@@ -233,8 +293,8 @@ TEST_F(RememberedRunTest, RetryAfterADeadEvaluatorEvaluatesOnlyWhatItLeftUnknown
   evaluator_.Script("b", {.cause = Cause::kEvaluatorOutOfMemory, .message = "out of memory"});
   DeclareHere({"a", "b", "c", "missing"});
   RunOne();
-  EXPECT_EQ(States(), "a:ready b:failed c:ready missing:impossible");
-  Evaluated();
+  EXPECT_EQ(States(), "a:ready b:failed c:ready missing:impossible") << "never fewer variants";
+  EXPECT_EQ(Evaluated(), 4);
   evaluator_.Script("b", {.derivation = DrvOf("b"), .outputs = {{"out", OutputOf("b")}}});
   ASSERT_TRUE(farm().Retry({.matrix = "m"}, "").ok());
   auto task = farm().TakeRequested();

@@ -14,7 +14,7 @@ namespace {
 
 // By rule, before any evaluator was asked.
 Cause DeclaredCause(const EvaluationEntry& evaluation, const VariantEntry& variant) {
-  return evaluation.declared->expansion.variants[variant.record.ordinal].cause;
+  return evaluation.expansion().variants[variant.record.ordinal].cause;
 }
 
 // Cancelled when it is evaluated no more.
@@ -42,6 +42,9 @@ absl::StatusOr<ApplyResult> Coordinator::Apply(MatrixTextRecord text, bool from_
       return absl::FailedPreconditionError(absl::StrCat("the matrix ", result.name,
           " is one of the daemon's folder of matrices; change its file there"));
     }
+    std::vector<const Matrix*> others;
+    for (const auto& [name, record] : state_->matrices) others.push_back(&state_->declared.at(record.digest)->matrix);
+    HYDRANT_RETURN_IF_ERROR(CheckChannels(declared->matrix, others));
     if (result.replaced && there->second.digest == declared->text.digest &&
         there->second.from_folder == from_folder) {
       return result;
@@ -75,34 +78,41 @@ absl::Status Coordinator::KeepOfFolder(const std::set<std::string>& names) {
   return Carry(std::move(decision));
 }
 
-absl::StatusOr<EvaluationRecord> Coordinator::Trigger(const std::string& matrix, const std::string& only,
-                                                      int priority) {
+absl::StatusOr<std::vector<EvaluationRecord>> Coordinator::Trigger(const TriggerOrder& order) {
   MutexLock door(door_);
   HYDRANT_RETURN_IF_ERROR(Fresh());
   Decision decision;
-  EvaluationRecord record;
+  std::vector<EvaluationRecord> records;
   {
     MutexLock lock(mu_);
-    auto found = state_->matrices.find(matrix);
-    if (found == state_->matrices.end()) {
-      return NoMatrix(matrix);
-    }
+    auto found = state_->matrices.find(order.matrix);
+    if (found == state_->matrices.end()) return NoMatrix(order.matrix);
     auto declared = state_->declared.at(found->second.digest);
-    record = {.id = {state_->last_evaluation.value + 1}, .matrix = matrix, .digest = found->second.digest,
-              .only = only, .priority = priority + declared->matrix.priority, .requested_at = options_.clock.Now()};
-    EvaluationEntry entry = NewEvaluationEntry(record, declared);
-    if (entry.variants.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("'", only, "' matches no variant of ", matrix));
+    HYDRANT_ASSIGN_OR_RETURN(const std::vector<std::string> branches, BranchesOf(declared->matrix, order.point));
+    EvaluationId last = state_->last_evaluation;
+    for (const std::string& branch : branches) {
+      const EvaluationRecord record = {.id = {++last.value}, .matrix = order.matrix, .digest = found->second.digest,
+                                       .only = order.only, .priority = order.priority + declared->matrix.priority,
+                                       .branch = branch, .wanted_revision = order.point.revision,
+                                       .requested_at = options_.clock.Now()};
+      EvaluationEntry entry = NewEvaluationEntry(record, declared);
+      if (entry.variants.empty() && !entry.lacks_packages()) {
+        return absl::InvalidArgumentError(absl::StrCat("'", order.only, "' matches no variant of ", order.matrix));
+      }
+      decision.Record(CreateEvaluation{record});
+      decision.Then([entry](FarmState& state) {
+        state.last_evaluation = std::max(state.last_evaluation, entry.record.id);
+        state.evaluations[entry.record.id] = entry;
+      });
+      records.push_back(record);
     }
-    decision.Record(CreateEvaluation{record});
-    decision.Then([entry](FarmState& state) {
-      state.last_evaluation = std::max(state.last_evaluation, entry.record.id);
-      state.evaluations[entry.record.id] = entry;
-    });
   }
   HYDRANT_RETURN_IF_ERROR(Carry(std::move(decision)));
-  Log(LogLevel::kInfo, "evaluation requested", {{"matrix", matrix}, {"evaluation", record.id.value}});
-  return record;
+  for (const EvaluationRecord& record : records) {
+    Log(LogLevel::kInfo, "evaluation requested",
+        {{"matrix", record.matrix}, {"branch", record.branch}, {"evaluation", record.id.value}});
+  }
+  return records;
 }
 
 absl::StatusOr<std::optional<EvaluationTask>> Coordinator::TakeRequested() {
@@ -118,7 +128,8 @@ absl::StatusOr<std::optional<EvaluationTask>> Coordinator::TakeRequested() {
       if (next == nullptr || evaluation.record.priority > next->record.priority) next = &evaluation;
     }
     if (next == nullptr) return std::nullopt;
-    task = {.id = next->record.id, .declared = next->declared};
+    task = {.id = next->record.id, .declared = next->declared,
+            .point = {.branch = next->record.branch, .revision = next->record.wanted_revision}};
     SaveVariants known;
     for (const VariantEntry& variant : next->variants) {
       if (variant.known) {
@@ -158,6 +169,9 @@ absl::Status Coordinator::SetRevision(EvaluationId id, const std::string& revisi
         unknown.cause = Cause::kUnknown;
         unknown.message = "the source changed; to be evaluated again";
         unknown.derivation.clear();
+        unknown.facts_json.clear();
+        unknown.tier.clear();
+        unknown.findings.clear();
         forgotten.variants.push_back(std::move(unknown));
       }
       if (!places.empty()) decision.Record(std::move(forgotten));
@@ -166,6 +180,7 @@ absl::Status Coordinator::SetRevision(EvaluationId id, const std::string& revisi
         for (size_t place : places) UnlinkVariant(farm, entry, place);
       });
     }
+    HYDRANT_RETURN_IF_ERROR(PlanPackagesAt(decision, *evaluation, revision));
   }
   return Carry(std::move(decision));
 }
@@ -187,15 +202,59 @@ absl::Status Coordinator::FinishEvaluation(EvaluationId id, const absl::Status& 
   {
     MutexLock lock(mu_);
     HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * evaluation, FindEvaluation("", id));
-    if (evaluation->record.state == EvaluationState::kEvaluating) PlanFinished(decision, *evaluation, status);
+    if (evaluation->record.state == EvaluationState::kEvaluating) {
+      PlanFindings(decision, *evaluation);
+      PlanFinished(decision, *evaluation, status);
+    }
   }
   HYDRANT_RETURN_IF_ERROR(Carry(std::move(decision)));
   evaluating_.erase(id);
+  audits_.erase(id);
   Advance();
   return absl::OkStatus();
 }
 
+absl::StatusOr<EvaluationAudit*> Coordinator::AuditOf(EvaluationId id) {
+  auto audit = audits_.find(id);
+  if (audit == audits_.end()) {
+    MutexLock lock(mu_);
+    HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * evaluation, FindEvaluation("", id));
+    HYDRANT_RETURN_IF_ERROR(Evaluating(*evaluation));
+    audit = audits_.try_emplace(id, evaluation->declared, evaluation->derived).first;
+  }
+  return &audit->second;
+}
+
+void Coordinator::PlanFindings(Decision& decision, const EvaluationEntry& evaluation) {
+  const auto found = audits_.find(evaluation.record.id);
+  if (found == audits_.end()) return;
+  EvaluationAudit& audit = found->second;
+  std::vector<const VariantRecord*> records;
+  for (const VariantEntry& variant : evaluation.variants) records.push_back(&variant.record);
+  audit.CompareSlices(records);
+  SaveVariants judged;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < evaluation.variants.size(); ++i) {
+    const VariantEntry& variant = evaluation.variants[i];
+    if (!audit.Knows(variant.record)) continue;
+    std::vector<Finding> findings = audit.Judge(variant.record, variant.facts.get());
+    if (findings == variant.record.findings) continue;
+    places.push_back(i);
+    judged.variants.push_back(variant.record);
+    judged.variants.back().findings = std::move(findings);
+  }
+  if (places.empty()) return;
+  decision.Record(judged);
+  decision.Then([id = evaluation.record.id, places, judged](FarmState& state) {
+    std::vector<VariantEntry>& variants = state.evaluations.at(id).variants;
+    for (size_t i = 0; i < places.size(); ++i) variants[places[i]].record.findings = judged.variants[i].findings;
+  });
+}
+
 void Coordinator::PlanFinished(Decision& decision, const EvaluationEntry& evaluation, const absl::Status& status) const {
+  const std::string why = !status.ok()                  ? std::string(status.message())
+                          : evaluation.lacks_packages() ? "the evaluator gave no package list"
+                                                        : "the evaluator gave no outcome";
   SaveVariants unknown;
   std::vector<size_t> places;
   bool any_known = false;
@@ -208,11 +267,11 @@ void Coordinator::PlanFinished(Decision& decision, const EvaluationEntry& evalua
     places.push_back(i);
     unknown.variants.push_back(variant.record);
     unknown.variants.back().cause = Cause::kUnknown;
-    unknown.variants.back().message = status.ok() ? "the evaluator gave no outcome" : std::string(status.message());
+    unknown.variants.back().message = why;
   }
-  if (!places.empty() && !any_known) {
+  if (evaluation.lacks_packages() || (!places.empty() && !any_known)) {
     decision.MoveEvaluationBy(evaluation.record, EvaluationEvent::kFailed,
-                              {.message = unknown.variants.front().message, .settled_at = options_.clock.Now()});
+                              {.message = why, .settled_at = options_.clock.Now()});
     decision.Then([id = evaluation.record.id](FarmState& state) { WantSteps(state, state.evaluations.at(id), false); });
     return;
   }
@@ -243,19 +302,31 @@ absl::Status Coordinator::NoMatrix(const std::string& matrix) const {
                                           nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'")));
 }
 
-absl::StatusOr<EvaluationEntry*> Coordinator::FindEvaluation(const std::string& matrix, EvaluationId id) const {
+absl::StatusOr<EvaluationEntry*> Coordinator::FindEvaluation(const std::string& matrix, EvaluationId id,
+                                                             const std::string& branch) const {
   if (id) {
     auto found = state_->evaluations.find(id);
     if (found == state_->evaluations.end() || (!matrix.empty() && found->second.record.matrix != matrix)) {
       return absl::NotFoundError(absl::StrCat("there is no evaluation ", id.value,
                                               matrix.empty() ? "" : absl::StrCat(" of ", matrix)));
     }
+    if (const std::string& its = found->second.record.branch; !branch.empty() && its != branch) {
+      return absl::NotFoundError(absl::StrCat("evaluation ", id.value, " is not of branch '", branch, "'",
+                                              its.empty() ? "" : absl::StrCat(" but of '", its, "'")));
+    }
     return &found->second;
   }
   if (!state_->matrices.contains(matrix)) {
     return NoMatrix(matrix);
   }
-  EvaluationEntry* newest = NewestEvaluation(*state_, matrix);
+  EvaluationEntry* newest = NewestEvaluation(*state_, matrix, branch);
+  if (newest == nullptr && !branch.empty()) {
+    // An older text of the matrix may have named it: only what has no evaluation is told.
+    HYDRANT_RETURN_IF_ERROR(
+        BranchesOf(state_->declared.at(state_->matrices.at(matrix).digest)->matrix, {.branch = branch}).status());
+    return absl::NotFoundError(absl::StrCat("branch ", branch, " of ", matrix, " has no evaluation yet; hydrant trigger ",
+                                            matrix, " --branch ", branch));
+  }
   if (newest == nullptr) {
     return absl::NotFoundError(absl::StrCat("the matrix ", matrix, " has no evaluation yet; hydrant trigger ", matrix));
   }

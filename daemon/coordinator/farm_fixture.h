@@ -184,16 +184,16 @@ class FarmTest : public testing::Test {
     ASSERT_TRUE(applied.ok()) << applied.status();
   }
   EvaluationId Trigger(const std::string& matrix, const std::string& only = "") {
-    auto record = farm().Trigger(matrix, only, 0);
+    auto record = farm().Trigger({.matrix = matrix, .only = only});
     EXPECT_TRUE(record.ok()) << record.status();
-    return record.ok() ? record->id : EvaluationId{};
+    return record.ok() ? record->front().id : EvaluationId{};
   }
   // Outcomes for some variants of a task: a package with a line is its derivation, another is missing.
   OutcomeBatch Outcomes(const EvaluationTask& task, const std::vector<size_t>& variants) {
     OutcomeBatch batch;
     std::vector<std::string> names, roots;
     for (size_t index : variants) {
-      const Variant& variant = task.declared->expansion.variants[index];
+      const Variant& variant = (*farm().ExpansionOf(task.id))->variants[index];
       const std::string& name = variant.package;
       batch.outcomes.push_back(OutcomeOf(index, name));
       if (!packages_.Has(name)) continue;
@@ -303,12 +303,14 @@ class FarmTest : public testing::Test {
   Packages packages_{""};
   std::string revision_ = "r1";
   std::set<std::string> dying_;  // packages on which the evaluator dies
+  std::map<std::string, VariantFacts> facts_;  // what is known of packages
 
  private:
   Outcome OutcomeOf(size_t index, const std::string& name) {
     if (dying_.contains(name)) return {.variant = index, .cause = Cause::kEvaluatorOutOfMemory, .message = "out of memory"};
     if (!packages_.Has(name)) return {.variant = index, .cause = Cause::kMissingAttribute, .message = "missing"};
     Outcome outcome{.variant = index, .derivation = DrvOf(name), .outputs = {{"out", OutputOf(name)}}};
+    if (auto facts = facts_.find(name); facts != facts_.end()) outcome.facts = facts->second;
     const std::string environment = name + "-env";
     if (packages_.Has(environment)) {
       outcome.environment = DrvOf(environment);

@@ -104,15 +104,16 @@ bool IsOf(const CheckSpec& spec, const VariantRecord& variant, const CheckRecord
 
 }  // namespace
 
-const EvaluationEntry* NewestEvaluation(const FarmState& state, const std::string& matrix) {
+const EvaluationEntry* NewestEvaluation(const FarmState& state, const std::string& matrix, const std::string& branch) {
   for (auto it = state.evaluations.rbegin(); it != state.evaluations.rend(); ++it) {
-    if (it->second.record.matrix == matrix) return &it->second;
+    const EvaluationRecord& record = it->second.record;
+    if (record.matrix == matrix && (branch.empty() || record.branch == branch)) return &it->second;
   }
   return nullptr;
 }
 
-EvaluationEntry* NewestEvaluation(FarmState& state, const std::string& matrix) {
-  return const_cast<EvaluationEntry*>(NewestEvaluation(std::as_const(state), matrix));
+EvaluationEntry* NewestEvaluation(FarmState& state, const std::string& matrix, const std::string& branch) {
+  return const_cast<EvaluationEntry*>(NewestEvaluation(std::as_const(state), matrix, branch));
 }
 
 std::string DigestOf(const MatrixTextRecord& text) {
@@ -131,18 +132,42 @@ absl::StatusOr<std::shared_ptr<const Declared>> Declare(MatrixTextRecord text, c
   auto declared = std::make_shared<Declared>();
   MatrixText source{.toml = text.toml, .files = text.files};
   HYDRANT_ASSIGN_OR_RETURN(declared->matrix, ReadMatrix(source, text.file, text.directory));
-  HYDRANT_ASSIGN_OR_RETURN(declared->expansion, ExpandMatrix(declared->matrix, system));
+  HYDRANT_ASSIGN_OR_RETURN(declared->expansion, ExpandDerivedMatrix(declared->matrix, system, {}));
   text.digest = DigestOf(text);
   declared->text = std::move(text);
   return std::shared_ptr<const Declared>(std::move(declared));
 }
 
-EvaluationEntry NewEvaluationEntry(EvaluationRecord record, std::shared_ptr<const Declared> declared) {
+absl::StatusOr<std::shared_ptr<const Derived>> ExpandDerived(const Declared& declared, const std::string& system,
+                                                             Derived derived) {
+  const Matrix& matrix = declared.matrix;
+  if (derived.packages.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "matrix ", matrix.name, ": its package list is empty: ", matrix.derived->changed_by,
+        " changes no package that the filter (", absl::StrJoin(matrix.derived->filter, " "), ") leaves"));
+  }
+  HYDRANT_ASSIGN_OR_RETURN(derived.expansion, ExpandDerivedMatrix(matrix, system, derived.packages));
+  return std::make_shared<const Derived>(std::move(derived));
+}
+
+std::shared_ptr<const Derived> FindDerived(const FarmState& state, const std::string& digest, const std::string& revision) {
+  for (auto it = state.evaluations.rbegin(); it != state.evaluations.rend(); ++it) {
+    const EvaluationEntry& evaluation = it->second;
+    if (evaluation.derived == nullptr || !evaluation.derived->complete) continue;
+    if (evaluation.record.digest == digest && evaluation.record.revision == revision) return evaluation.derived;
+  }
+  return nullptr;
+}
+
+EvaluationEntry NewEvaluationEntry(EvaluationRecord record, std::shared_ptr<const Declared> declared,
+                                   std::shared_ptr<const Derived> derived) {
   EvaluationEntry entry;
   entry.record = std::move(record);
   entry.declared = std::move(declared);
+  entry.derived = std::move(derived);
+  if (entry.lacks_packages()) return entry;
   const Matrix& matrix = entry.declared->matrix;
-  const Expansion& expansion = entry.declared->expansion;
+  const Expansion& expansion = entry.expansion();
   std::set<std::string> matched;
   for (size_t i = 0; i < expansion.variants.size(); ++i) {
     const Variant& variant = expansion.variants[i];
@@ -200,7 +225,7 @@ std::vector<CheckRecord> LinkVariant(FarmState& state, EvaluationEntry& evaluati
   const std::string output = MainOutput(variant.record);
   if (output.empty()) return created;
   const Matrix& matrix = evaluation.declared->matrix;
-  const Variant& declared = evaluation.declared->expansion.variants[variant.record.ordinal];
+  const Variant& declared = evaluation.expansion().variants[variant.record.ordinal];
   for (const CheckSpec& spec : matrix.checks) {
     if (!MatchesVariant(matrix, spec.variants, declared)) continue;
     for (const std::string& architecture : ArchitecturesOf(state, spec)) {
@@ -225,7 +250,7 @@ void RelinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place) 
   const auto keys = state.checks_of.find(MainOutput(variant.record));
   if (keys == state.checks_of.end()) return;
   const Matrix& matrix = evaluation.declared->matrix;
-  const Variant& declared = evaluation.declared->expansion.variants[variant.record.ordinal];
+  const Variant& declared = evaluation.expansion().variants[variant.record.ordinal];
   for (const CheckSpec& spec : matrix.checks) {
     if (!MatchesVariant(matrix, spec.variants, declared)) continue;
     for (const std::string& key : keys->second) {
@@ -251,10 +276,13 @@ void UnlinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place) 
   variant.known = false;
   VariantRecord& record = variant.record;
   record.cause = Cause::kNone;
-  for (std::string* text : {&record.message, &record.derivation, &record.environment, &record.environment_output}) {
+  for (std::string* text : {&record.message, &record.derivation, &record.environment, &record.environment_output,
+                            &record.facts_json, &record.tier}) {
     text->clear();
   }
   record.outputs.clear();
+  record.findings.clear();
+  variant.facts = nullptr;
   evaluation.changed = true;
 }
 

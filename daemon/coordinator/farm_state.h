@@ -13,12 +13,14 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "daemon/evaluate/derivation_closure.h"
 #include "daemon/graph/step_graph.h"
 #include "daemon/lease/lease_table.h"
 #include "daemon/lease/worker_registry.h"
 #include "daemon/record/records.h"
 #include "daemon/record/state_store.h"
 #include "daemon/schedule/estimate.h"
+#include "daemon/evaluate/variant_facts.h"
 #include "lib/matrix/expansion.h"
 #include "lib/matrix/matrix.h"
 #include "lib/nix/derivation.h"
@@ -29,11 +31,20 @@ namespace hydrant {
 struct Declared {
   MatrixTextRecord text;
   Matrix matrix;
+  Expansion expansion;  // of a derived package list: without its packages
+};
+
+// What a matrix with a derived package list expands to, at one revision.
+struct Derived {
+  std::vector<std::string> packages;
+  std::vector<std::string> notes;  // what a person should know of the list
+  bool complete = true;            // whether other evaluations of that text and revision may take it for theirs
   Expansion expansion;
 };
 
 struct VariantEntry {
   VariantRecord record;
+  std::shared_ptr<const VariantFacts> facts;  // of the record's text; null: nothing is known
   bool known = false;      // has its outcome
   bool required = false;   // by the gate
   bool published = false;  // every output is published or held upstream; never becomes false again
@@ -44,12 +55,17 @@ struct VariantEntry {
 struct EvaluationEntry {
   EvaluationRecord record;
   std::shared_ptr<const Declared> declared;
-  std::vector<VariantEntry> variants;  // in the order of the matrix; those outside `only` are left out
+  std::shared_ptr<const Derived> derived;  // of a derived package list, once that is known
+  std::vector<VariantEntry> variants;      // in the order of the matrix; those outside `only` are left out
   std::vector<std::string> unmatched;  // globs of the gate that select nothing in the whole matrix
   bool wanting = false;                // its steps are counted as wanted in the graph
   bool changed = true;                 // what its variants' states follow from moved since they were last looked at
   size_t unsettled = 0;                // place of a variant that was neither final nor waiting then
   bool reopened = false;               // it had settled before
+
+  const Expansion& expansion() const { return derived != nullptr ? derived->expansion : declared->expansion; }
+  // Its package list must be derived first; it has no variants before.
+  bool lacks_packages() const { return declared->matrix.derived && derived == nullptr; }
 };
 
 // A variant of an evaluation, by its place in EvaluationEntry::variants.
@@ -82,10 +98,7 @@ struct Unpublished {
   std::string reason;
 };
 
-struct DerivationEntry {
-  std::string aterm;
-  nix::Derivation parsed;
-};
+using DerivationEntry = LoadedDerivation;
 
 struct FarmState {
   FarmState(absl::Duration lease, WorkerRegistry::Options workers) : leases(lease), workers(workers) {}
@@ -124,9 +137,9 @@ struct FarmState {
   LeaseToken last_token;
 };
 
-// The newest evaluation of a matrix; null when there is none.
-EvaluationEntry* NewestEvaluation(FarmState& state, const std::string& matrix);
-const EvaluationEntry* NewestEvaluation(const FarmState& state, const std::string& matrix);
+// The newest evaluation of a matrix, or of one of its branches; null when there is none.
+EvaluationEntry* NewestEvaluation(FarmState& state, const std::string& matrix, const std::string& branch = "");
+const EvaluationEntry* NewestEvaluation(const FarmState& state, const std::string& matrix, const std::string& branch = "");
 
 // Everything again from the record. A text that no longer parses is an error.
 struct FarmOptions {
@@ -141,8 +154,15 @@ absl::StatusOr<std::shared_ptr<const Declared>> Declare(MatrixTextRecord text, c
 // The digest of everything in it but `digest`.
 std::string DigestOf(const MatrixTextRecord& text);
 
+// Fills in what the packages of a derived list expand to. InvalidArgument: there are none, or too many cells.
+absl::StatusOr<std::shared_ptr<const Derived>> ExpandDerived(const Declared& declared, const std::string& system,
+                                                             Derived derived);
+// A list that an evaluation of that text derived at that revision; null: none did, or only in part.
+std::shared_ptr<const Derived> FindDerived(const FarmState& state, const std::string& digest, const std::string& revision);
 // The entries of an evaluation before any outcome: one per variant that `only` selects; impossible ones are known at once.
-EvaluationEntry NewEvaluationEntry(EvaluationRecord record, std::shared_ptr<const Declared> declared);
+// None while it lacks its packages.
+EvaluationEntry NewEvaluationEntry(EvaluationRecord record, std::shared_ptr<const Declared> declared,
+                                   std::shared_ptr<const Derived> derived = nullptr);
 // Counts the steps of its variants (but cancelled ones) as wanted in the graph, or no longer. Idempotent.
 void WantSteps(FarmState& state, EvaluationEntry& evaluation, bool want);
 // The same for one variant. Not idempotent.

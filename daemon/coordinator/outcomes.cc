@@ -1,22 +1,26 @@
 // Outcomes of an evaluation: the steps that they need, once for everybody, and what earlier evaluations left of them.
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/coordinator/coordinator.h"
 #include "daemon/coordinator/decision.h"
+#include "daemon/coordinator/known_facts.h"
 #include "lib/base/log.h"
 #include "lib/base/status_macros.h"
 
 namespace hydrant {
 namespace {
 
-// Steps and their inputs (whose outputs' paths a worker is told), and the whole closure of those that a hook may look up.
-std::set<std::string> DerivationsToKeep(const OutcomeBatch& batch) {
-  std::set<std::string> keep = batch.steps, closures;
+// New steps and their inputs (whose outputs' paths a worker is told), and the whole closure of those that a hook may look
+// up. Views into the batch.
+absl::flat_hash_set<absl::string_view> DerivationsToKeep(const OutcomeBatch& batch, const StepGraph& graph) {
+  absl::flat_hash_set<absl::string_view> keep, closures;
   for (auto it = batch.derivations.rbegin(); it != batch.derivations.rend(); ++it) {
     const LoadedDerivation& loaded = **it;
-    const bool step = batch.steps.contains(loaded.path);
+    const bool step = batch.steps.contains(loaded.path) && !graph.Find(loaded.path);
     const bool closure = closures.contains(loaded.path) || (step && NeedsClosure(loaded.parsed));
+    if (step) keep.insert(loaded.path);
     if (!step && !closure) continue;
     for (const auto& [input, outputs] : loaded.parsed.input_derivations) {
       keep.insert(input);
@@ -28,16 +32,17 @@ std::set<std::string> DerivationsToKeep(const OutcomeBatch& batch) {
 
 }  // namespace
 
-absl::Status Coordinator::AddSteps(const OutcomeBatch& batch, Batch& record) {
+absl::StatusOr<std::vector<StepId>> Coordinator::AddSteps(const OutcomeBatch& batch, Batch& record) {
   SaveDerivations derivations;
   std::vector<StepSpec> specs;
   absl::flat_hash_map<std::string, StepGraph::Known> known;
-  const std::set<std::string> wanted = DerivationsToKeep(batch);
+  const absl::flat_hash_set<absl::string_view> wanted = DerivationsToKeep(batch, state_->graph);
+  if (wanted.empty()) return std::vector<StepId>();
   for (const auto& loaded : batch.derivations) {
     if (!wanted.contains(loaded->path)) continue;
     auto [entry, added] = state_->derivations.try_emplace(loaded->path);
     if (added) {
-      entry->second = std::make_shared<DerivationEntry>(DerivationEntry{loaded->aterm, loaded->parsed});
+      entry->second = loaded;
       derivations.derivations.push_back({.path = loaded->path, .aterm = loaded->aterm});
     }
     if (!batch.steps.contains(loaded->path) || state_->graph.Find(loaded->path)) continue;
@@ -57,7 +62,7 @@ absl::Status Coordinator::AddSteps(const OutcomeBatch& batch, Batch& record) {
   }
   if (!derivations.derivations.empty()) record.emplace_back(std::move(derivations));
   if (!steps.steps.empty()) record.emplace_back(std::move(steps));
-  return absl::OkStatus();
+  return added;
 }
 
 namespace {
@@ -88,7 +93,8 @@ void Take(const Outcome& outcome, VariantRecord& record) {
 
 }  // namespace
 
-void Coordinator::PlanOutcomes(Decision& decision, EvaluationEntry& evaluation, const OutcomeBatch& batch) {
+void Coordinator::PlanOutcomes(Decision& decision, EvaluationEntry& evaluation, const OutcomeBatch& batch,
+                               const EvaluationAudit& audit) {
   std::map<int, size_t> places;
   for (size_t i = 0; i < evaluation.variants.size(); ++i) places[evaluation.variants[i].record.ordinal] = i;
   SaveVariants saved;
@@ -100,6 +106,11 @@ void Coordinator::PlanOutcomes(Decision& decision, EvaluationEntry& evaluation, 
     if (found == places.end() || evaluation.variants[found->second].known) continue;
     VariantEntry& variant = evaluation.variants[found->second];
     Take(outcome, variant.record);
+    if (variant.record.cause == Cause::kNone) {
+      LearnFacts(outcome.facts, variant);
+      variant.record.tier = audit.TierOf(variant.facts.get());
+      variant.record.findings = audit.Judge(variant.record, variant.facts.get());
+    }
     variant.known = true;
     for (CheckRecord& check : LinkVariant(*state_, evaluation, found->second)) created.checks.push_back(std::move(check));
     WantVariant(*state_, variant, true);
@@ -149,7 +160,10 @@ void Coordinator::PlanRevival(Decision& decision, EvaluationId id, const Outcome
 absl::Status Coordinator::AddOutcomes(EvaluationId id, const OutcomeBatch& batch) {
   MutexLock door(door_);
   HYDRANT_RETURN_IF_ERROR(Fresh());
+  HYDRANT_ASSIGN_OR_RETURN(EvaluationAudit* const audit, AuditOf(id));
+  audit->Take(batch.derivations);
   Decision decision;
+  std::vector<StepId> added;
   {
     MutexLock lock(mu_);
     HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * evaluation, FindEvaluation("", id));
@@ -160,8 +174,8 @@ absl::Status Coordinator::AddOutcomes(EvaluationId id, const OutcomeBatch& batch
     // Additions enter memory before they are recorded: nothing can move them while the door is held, and a failed
     // commit rebuilds memory from the record.
     stale_ = true;
-    HYDRANT_RETURN_IF_ERROR(AddSteps(batch, decision.batch));
-    PlanOutcomes(decision, *evaluation, batch);
+    HYDRANT_ASSIGN_OR_RETURN(added, AddSteps(batch, decision.batch));
+    PlanOutcomes(decision, *evaluation, batch, *audit);
   }
   if (!decision.empty()) HYDRANT_RETURN_IF_ERROR(Record(decision.batch));
   stale_ = false;
@@ -175,7 +189,7 @@ absl::Status Coordinator::AddOutcomes(EvaluationId id, const OutcomeBatch& batch
   {
     // An input that was pruned before may be a step now, and one that will not succeed.
     MutexLock lock(mu_);
-    owed.Move(state_->graph, state_->graph.Owed());
+    owed.Move(state_->graph, state_->graph.Owed(added));
   }
   HYDRANT_RETURN_IF_ERROR(Carry(std::move(owed)));
   Announce();

@@ -1,5 +1,7 @@
 #include "daemon/coordinator/plan.h"
 
+#include "daemon/coordinator/evaluation_audit.h"
+#include "daemon/coordinator/known_facts.h"
 #include "daemon/coordinator/variant_state.h"
 
 namespace hydrant {
@@ -19,7 +21,10 @@ PlannedVariant PlanVariant(const VariantRecord& record, const Outcome* outcome, 
     planned.record.message = outcome->message;
     planned.record.derivation = outcome->derivation;
     planned.record.outputs = outcome->outputs;
+    planned.record.environment = outcome->environment;
+    if (outcome->cause == Cause::kNone) planned.facts = std::make_shared<const VariantFacts>(outcome->facts);
   }
+  planned.hydra = HydraOf(planned.record, planned.facts.get());
   const std::string& derivation = planned.record.derivation;
   auto held = batch.held.find(derivation);
   if (derivation.empty()) {
@@ -33,11 +38,26 @@ PlannedVariant PlanVariant(const VariantRecord& record, const Outcome* outcome, 
   return planned;
 }
 
+// What the rules would find, once all is known.
+void JudgePlanned(const EvaluationEntry& entry, const OutcomeBatch& batch, std::vector<PlannedVariant>& variants) {
+  EvaluationAudit audit(entry.declared, entry.derived);
+  audit.Take(batch.derivations);
+  std::vector<const VariantRecord*> records;
+  for (const PlannedVariant& variant : variants) records.push_back(&variant.record);
+  audit.CompareSlices(records);
+  for (PlannedVariant& variant : variants) {
+    if (variant.record.derivation.empty()) continue;
+    variant.record.tier = audit.TierOf(variant.facts.get());
+    variant.record.findings = audit.Judge(variant.record, variant.facts.get());
+  }
+}
+
 }  // namespace
 
 PlanView MakePlan(const std::string& revision, const EvaluationEntry& entry, const OutcomeBatch& batch,
                   const std::map<std::string, StepState>& states) {
   PlanView plan{.revision = revision};
+  if (entry.derived != nullptr) plan.notes = entry.derived->notes;
   std::map<size_t, const Outcome*> by_variant;
   for (const Outcome& outcome : batch.outcomes) by_variant[outcome.variant] = &outcome;
   std::map<std::string, int> wanters;
@@ -48,6 +68,7 @@ PlanView MakePlan(const std::string& revision, const EvaluationEntry& entry, con
     const std::string& derivation = plan.variants.back().record.derivation;
     if (!derivation.empty()) ++wanters[derivation];
   }
+  JudgePlanned(entry, batch, plan.variants);
   for (const std::string& step : batch.steps) {
     if (const auto held = batch.held.find(step); held != batch.held.end()) {
       ++plan.present;

@@ -17,10 +17,13 @@ struct PlannedVariant {
   VariantRecord record;
   std::string state;    // cached pending impossible failed dependency_failed
   std::string held_by;  // of cached: "ours" or the cache's URL
+  std::shared_ptr<const VariantFacts> facts;  // null: nothing is known
+  HydraVerdict hydra;
 };
 
 struct PlanView {
   std::string revision;
+  std::vector<std::string> notes;  // of its package list
   std::vector<PlannedVariant> variants;
   int64_t build = 0, present = 0, shared = 0;  // steps
   std::map<std::string, int64_t> present_in;   // of the present ones: "ours" or a cache's URL -> how many

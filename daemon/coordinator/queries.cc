@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/coordinator/coordinator.h"
+#include "daemon/coordinator/known_facts.h"
 #include "daemon/coordinator/waiting.h"
 #include "daemon/schedule/scheduler.h"
 #include "lib/base/status_macros.h"
@@ -15,7 +16,7 @@ namespace hydrant {
 
 GridVariant Coordinator::ViewOf(const EvaluationEntry& evaluation, const VariantEntry& variant) const {
   return {.record = variant.record, .view = Describe(*state_, evaluation, variant, Waiting()),
-          .required = variant.required};
+          .required = variant.required, .facts = variant.facts, .hydra = HydraOf(variant.record, variant.facts.get())};
 }
 
 RunningView Coordinator::ViewOf(const Lease& lease) const {
@@ -39,6 +40,7 @@ std::vector<MatrixView> Coordinator::Matrices() const {
                     .variants = static_cast<int64_t>(declared.expansion.variants.size())};
     if (const EvaluationEntry* newest = NewestEvaluation(*state_, name)) {
       view.evaluation = newest->record;
+      if (declared.matrix.derived) view.variants = static_cast<int64_t>(newest->expansion().variants.size());
       for (const VariantEntry& variant : newest->variants) {
         ++view.totals[std::string(VariantStateName(Describe(*state_, *newest, variant, Waiting()).state))];
       }
@@ -75,10 +77,12 @@ bool Serves(const FarmState& state, const AttemptSubject& subject, EvaluationId 
 
 }  // namespace
 
-absl::StatusOr<GridView> Coordinator::Grid(const std::string& matrix, EvaluationId id) const {
+absl::StatusOr<GridView> Coordinator::Grid(const std::string& matrix, EvaluationId id,
+                                           const std::string& branch) const {
   MutexLock lock(mu_);
-  HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * evaluation, FindEvaluation(matrix, id));
+  HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * evaluation, FindEvaluation(matrix, id, branch));
   GridView grid{.evaluation = evaluation->record};
+  if (evaluation->derived != nullptr) grid.notes = evaluation->derived->notes;
   for (const VariantEntry& variant : evaluation->variants) {
     grid.variants.push_back(ViewOf(*evaluation, variant));
     ++grid.totals[std::string(VariantStateName(grid.variants.back().view.state))];
@@ -89,12 +93,15 @@ absl::StatusOr<GridView> Coordinator::Grid(const std::string& matrix, Evaluation
   return grid;
 }
 
-absl::StatusOr<std::vector<EvaluationRecord>> Coordinator::Evaluations(const std::string& matrix) const {
+absl::StatusOr<std::vector<EvaluationRecord>> Coordinator::Evaluations(const std::string& matrix,
+                                                                      const std::string& branch) const {
   MutexLock lock(mu_);
   if (!matrix.empty() && !state_->matrices.contains(matrix)) return NoMatrix(matrix);
   std::vector<EvaluationRecord> records;
   for (auto it = state_->evaluations.rbegin(); it != state_->evaluations.rend() && records.size() < 200; ++it) {
-    if (matrix.empty() || it->second.record.matrix == matrix) records.push_back(it->second.record);
+    const EvaluationRecord& record = it->second.record;
+    if (!matrix.empty() && record.matrix != matrix) continue;
+    if (branch.empty() || record.branch == branch) records.push_back(record);
   }
   return records;
 }
@@ -287,29 +294,37 @@ std::shared_ptr<const Declared> Coordinator::DeclaredOf(const std::string& matri
 
 namespace {
 
+// Since when a channel is behind: a newer evaluation of its whole branch was asked for. InfiniteFuture: it is not.
+absl::Time BehindSince(const FarmState& state, const ChannelRecord& channel, const std::string& branch) {
+  for (auto it = state.evaluations.upper_bound(channel.evaluation); it != state.evaluations.end(); ++it) {
+    const EvaluationRecord& record = it->second.record;
+    const bool is_its = record.matrix == channel.matrix && (branch.empty() || record.branch == branch);
+    const bool moves = record.only.empty() && record.wanted_revision.empty();
+    if (is_its && moves && record.state != EvaluationState::kCancelled) return record.requested_at;
+  }
+  return absl::InfiniteFuture();
+}
+
 void CountMatrix(const FarmState& state, const std::string& name, const WaitingRule& rule, FarmTotals& totals) {
   auto& states = totals.variants[name];
   for (int at = 0; at < kVariantStateCount; ++at) states[std::string(VariantStateName(static_cast<VariantState>(at)))] = 0;
-  const EvaluationEntry* newest = NewestEvaluation(state, name);
-  if (newest == nullptr) return;
-  for (const VariantEntry& variant : newest->variants) {
-    ++states[std::string(VariantStateName(Describe(state, *newest, variant, rule).state))];
-  }
-  auto channel = state.channels.find(name);
-  // Behind since a newer evaluation of the whole matrix was asked for.
-  absl::Time since = absl::InfiniteFuture();
   for (const auto& [id, evaluation] : state.evaluations) {
     const EvaluationRecord& record = evaluation.record;
-    if (record.matrix != name) continue;
-    if (record.state == EvaluationState::kSettled || record.state == EvaluationState::kIncomplete) {
-      totals.evaluated_at[name] = record.settled_at;
-    }
-    const bool counts = record.only.empty() && record.state != EvaluationState::kCancelled;
-    if (counts && channel != state.channels.end() && id > channel->second.evaluation) {
-      since = std::min(since, record.requested_at);
-    }
+    const bool ended = record.state == EvaluationState::kSettled || record.state == EvaluationState::kIncomplete;
+    if (record.matrix == name && ended) totals.evaluated_at[name] = record.settled_at;
   }
-  if (channel != state.channels.end()) totals.channel_lag_since[name] = since;
+  const Matrix& matrix = state.declared.at(state.matrices.at(name).digest)->matrix;
+  for (const auto& [channel_name, branch] : ChannelsOf(matrix)) {
+    const EvaluationEntry* newest = NewestEvaluation(state, name, branch);
+    if (newest == nullptr) continue;
+    for (const VariantEntry& variant : newest->variants) {
+      ++states[std::string(VariantStateName(Describe(state, *newest, variant, rule).state))];
+      for (const Finding& finding : variant.record.findings) ++totals.findings[name][finding.rule];
+    }
+    auto channel = state.channels.find(channel_name);
+    if (channel == state.channels.end()) continue;
+    totals.channel_lag_since[channel_name] = BehindSince(state, channel->second, branch);
+  }
 }
 
 void CountWorkers(const FarmState& state, FarmTotals& totals) {

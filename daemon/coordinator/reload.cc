@@ -109,7 +109,10 @@ void Coordinator::FillCatalogue(std::vector<NarInfoRecord> records) {
   // Uploads go on meanwhile: what was staged or published after the record was read must not be forgotten.
   std::erase_if(records, [&](const NarInfoRecord& record) {
     auto there = options_.catalogue.FindPath(record.path);
-    return there != nullptr && (there->state == record.state || there->state == NarInfoState::kPublished);
+    if (there == nullptr) return false;
+    if (there->state != NarInfoState::kPublished) return there->state == record.state;
+    const bool opened = record.state == NarInfoState::kPublished && record.tier == NarInfoTier::kPublic;
+    return !opened || there->tier == NarInfoTier::kPublic;
   });
   options_.catalogue.Put(std::move(records));
 }

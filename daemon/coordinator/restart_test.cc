@@ -66,7 +66,7 @@ class StoryTest : public FarmTest {
   }
   bool Round() {
     if (!asked_) {
-      auto asked = farm().Trigger("m", "", 0);
+      auto asked = farm().Trigger({.matrix = "m"});
       if (!Say(asked.status())) return false;
       asked_ = asked.ok() || !farm().Evaluations("m")->empty();
     }
@@ -155,7 +155,7 @@ TEST_F(RestartTest, BeforeTheRecordWasReadNothingIsSaidOfTheFarm) {
   EXPECT_EQ(farm().MayUpload(lease.attempt, lease.token, "").code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(farm().DerivationsOf(lease.attempt, lease.token, {}).status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(worker.End("thing", Cause::kNone).code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(farm().Trigger("m", "", 0).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(farm().Trigger({.matrix = "m"}).status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(farm().Ready().code(), absl::StatusCode::kUnavailable);
   EXPECT_FALSE(farm().RecordAnswers());
   daemon_->store.SetAway(false);

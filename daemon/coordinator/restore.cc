@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/coordinator/farm_state.h"
+#include "daemon/coordinator/known_facts.h"
 #include "lib/base/log.h"
 #include "lib/base/status_macros.h"
 
@@ -26,6 +27,7 @@ absl::Status RestoreGraph(FarmState& state, const std::vector<DerivationRecord>&
     auto entry = std::make_shared<DerivationEntry>();
     auto parsed = nix::ParseDerivation(record.aterm);
     if (!parsed.ok()) return Annotate(parsed.status(), absl::StrCat("the recorded derivation ", record.path));
+    entry->path = record.path;
     entry->aterm = record.aterm;
     entry->parsed = *std::move(parsed);
     state.derivations[record.path] = std::move(entry);
@@ -43,29 +45,50 @@ absl::Status RestoreGraph(FarmState& state, const std::vector<DerivationRecord>&
   return state.graph.Add(specs, known).status();
 }
 
+// The list that an evaluation derived; null when there is none of its revision. One list of many evaluations is kept once.
+std::shared_ptr<const Derived> RestoreDerived(const FarmState& state, const EvaluationRecord& evaluation,
+                                              const Declared& declared, DerivedListRecord list, const std::string& system) {
+  if (!declared.matrix.derived || list.revision != evaluation.revision) return nullptr;
+  const auto before = FindDerived(state, evaluation.digest, evaluation.revision);
+  const bool same = before != nullptr && before->packages == list.packages && before->notes == list.notes;
+  if (same && list.complete) return before;
+  auto derived = ExpandDerived(declared, system, {.packages = std::move(list.packages), .notes = std::move(list.notes),
+                                                  .complete = list.complete});
+  if (derived.ok()) return *derived;
+  Log(LogLevel::kWarning, "a recorded package list is of no use", {{"reason", derived.status().ToString()}});
+  return nullptr;
+}
+
 // The record names the outcome; a variant that an evaluation began with but that has no row is still unknown.
 absl::Status RestoreEvaluations(FarmState& state, std::vector<EvaluationRecord> evaluations,
-                                std::vector<VariantRecord> variants) {
+                                std::vector<DerivedListRecord> lists, std::vector<VariantRecord> variants,
+                                const std::string& system) {
+  std::map<EvaluationId, DerivedListRecord> list_of;
+  for (DerivedListRecord& list : lists) list_of[list.evaluation] = std::move(list);
   for (EvaluationRecord& record : evaluations) {
     auto declared = state.declared.find(record.digest);
     if (declared == state.declared.end()) {
       return absl::DataLossError(absl::StrCat("evaluation ", record.id.value, " has no text in the record"));
     }
     const EvaluationId id = record.id;
-    state.evaluations[id] = NewEvaluationEntry(std::move(record), declared->second);
+    auto derived = RestoreDerived(state, record, *declared->second, std::move(list_of[id]), system);
+    state.evaluations[id] = NewEvaluationEntry(std::move(record), declared->second, std::move(derived));
   }
-  std::map<std::pair<EvaluationId, int>, VariantEntry*> places;
+  // By id: one that began again at another revision has rows of packages that it has no more.
+  absl::flat_hash_map<std::pair<int64_t, std::string>, VariantEntry*> places;
   for (auto& [id, evaluation] : state.evaluations) {
-    for (VariantEntry& variant : evaluation.variants) places[{id, variant.record.ordinal}] = &variant;
+    for (VariantEntry& variant : evaluation.variants) places[{id.value, variant.record.id}] = &variant;
   }
   for (VariantRecord& record : variants) {
-    auto place = places.find({record.evaluation, record.ordinal});
+    auto place = places.find({record.evaluation.value, record.id});
     if (place == places.end()) continue;
+    record.ordinal = place->second->record.ordinal;
     const EvaluationState at = state.evaluations.at(record.evaluation).record.state;
     const bool evaluates = at == EvaluationState::kRequested || at == EvaluationState::kEvaluating;
     // What an evaluator died of is tried again when its evaluation begins again.
     if (evaluates && IsEvaluatorDeath(record.cause)) continue;
     place->second->record = std::move(record);
+    RecallFacts(*place->second);
     place->second->known = true;
   }
   for (auto& [id, evaluation] : state.evaluations) {
@@ -108,7 +131,8 @@ absl::StatusOr<std::unique_ptr<FarmState>> Restore(Recorded recorded, const Farm
   }
   RestoreChecks(*state, std::move(recorded.checks));
   HYDRANT_RETURN_IF_ERROR(
-      RestoreEvaluations(*state, std::move(recorded.evaluations), std::move(recorded.variants)));
+      RestoreEvaluations(*state, std::move(recorded.evaluations), std::move(recorded.derived_lists),
+                         std::move(recorded.variants), options.system));
   RestoreLeases(*state, std::move(recorded.live_attempts), now);
   for (ChannelRecord& channel : recorded.channels) state->channels[channel.name] = std::move(channel);
   for (const Recorded::Observed& observed : recorded.durations) {

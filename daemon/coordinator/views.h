@@ -9,11 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "daemon/audit/hydra_policy.h"
 #include "daemon/coordinator/farm_state.h"
 #include "daemon/coordinator/variant_state.h"
 #include "daemon/evaluate/derivation_closure.h"
 #include "daemon/evaluate/evaluator.h"
 #include "daemon/record/records.h"
+#include "daemon/source/source.h"
 
 namespace hydrant {
 
@@ -27,14 +31,16 @@ struct ApplyResult {
 struct EvaluationTask {
   EvaluationId id;
   std::shared_ptr<const Declared> declared;
-  std::vector<size_t> variants;  // indices into declared->expansion.variants that need an evaluator
+  SourcePoint point;
+  std::vector<size_t> variants;  // indices into its expansion's that need an evaluator; see Coordinator::LacksPackages
 };
 
 struct OutcomeBatch {
   std::vector<Outcome> outcomes;
   std::vector<std::shared_ptr<const LoadedDerivation>> derivations;  // inputs before those that use them
-  std::set<std::string> steps;              // those of `derivations` that get a step: not pruned by presence
-  std::map<std::string, std::string> held;  // .drv path -> "ours" or the URL of the cache that has all its outputs
+  absl::flat_hash_set<std::string> steps;  // those of `derivations` that get a step: not pruned by presence
+  // .drv path -> "ours" or the URL of the cache that has all its outputs
+  absl::flat_hash_map<std::string, std::string> held;
 };
 
 struct HeldLease {
@@ -105,10 +111,13 @@ struct GridVariant {
   VariantRecord record;
   VariantView view;
   bool required = false;
+  std::shared_ptr<const VariantFacts> facts;  // null: nothing is known
+  HydraVerdict hydra;
 };
 
 struct GridView {
   EvaluationRecord evaluation;
+  std::vector<std::string> notes;  // of its package list
   std::vector<GridVariant> variants;
   std::map<std::string, int64_t> totals;
   std::vector<RunningView> running;
@@ -137,13 +146,14 @@ struct WorkerView {
 
 // Figures of the whole farm, for metrics.
 struct FarmTotals {
-  std::map<std::string, std::map<std::string, int64_t>> variants;  // matrix -> state -> count, newest evaluations
+  std::map<std::string, std::map<std::string, int64_t>> variants;  // matrix -> state -> count, newest evaluation of each branch
   std::array<int64_t, kStepStateCount> steps{};
   std::map<std::string, int64_t> waiting;                          // what is lacking -> steps and checks
   std::map<std::string, int64_t> workers;                          // state -> count
   std::map<std::string, std::pair<int64_t, int64_t>> slots;        // worker -> busy, free
   struct Gpus { std::string architecture, state; bool simulated; int64_t count; };
   std::vector<Gpus> gpus;
+  std::map<std::string, std::map<std::string, int64_t>> findings;  // matrix -> rule -> count, newest evaluations
   std::map<std::string, absl::Time> evaluated_at;                  // matrix -> newest settled evaluation
   std::map<std::string, absl::Time> channel_lag_since;             // channel -> since when it is behind; InfiniteFuture: not
 };

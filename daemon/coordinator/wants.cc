@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/coordinator/coordinator.h"
 #include "daemon/coordinator/decision.h"
+#include "daemon/coordinator/known_facts.h"
 #include "lib/base/status_macros.h"
 
 namespace hydrant {
@@ -98,6 +99,7 @@ absl::Status Coordinator::CancelVariants(EvaluationId id, const std::set<int>& o
       record.message = "cancelled";
       record.derivation.clear();
       record.environment.clear();
+      record.findings.clear();
       saved.variants.push_back(std::move(record));
     }
     if (places.empty()) return absl::FailedPreconditionError("nothing that was named is still to be done");
@@ -108,6 +110,7 @@ absl::Status Coordinator::CancelVariants(EvaluationId id, const std::set<int>& o
         UnlinkVariant(state, entry, places[i]);
         VariantEntry& variant = entry.variants[places[i]];
         variant.record = saved.variants[i];
+        RecallFacts(variant);
         variant.known = true;
       }
     });
@@ -151,11 +154,18 @@ absl::StatusOr<int64_t> Coordinator::Cancel(const Selector& selector) {
 
 namespace {
 
-// The newest evaluations of their matrices that a step, or what needs it, is for.
+bool IsNewestOfItsBranch(const FarmState& state, const EvaluationRecord& record) {
+  for (auto it = state.evaluations.upper_bound(record.id); it != state.evaluations.end(); ++it) {
+    if (it->second.record.matrix == record.matrix && it->second.record.branch == record.branch) return false;
+  }
+  return true;
+}
+
+// The newest evaluations of their branches that a step, or what needs it, is for.
 std::set<EvaluationId> NewestUsers(const FarmState& state, StepId root) {
   std::set<EvaluationId> evaluations;
   ForEachUser(state, root, [&](const EvaluationEntry& evaluation, const VariantEntry&, StepId) {
-    if (NewestEvaluation(state, evaluation.record.matrix) == &evaluation) evaluations.insert(evaluation.record.id);
+    if (IsNewestOfItsBranch(state, evaluation.record)) evaluations.insert(evaluation.record.id);
   });
   return evaluations;
 }
@@ -176,6 +186,9 @@ Coordinator::Faults Coordinator::FaultsOf(const Found& found, const std::string&
     return any;
   };
   if (found.step && add_step(*found.step)) faults.evaluations = NewestUsers(farm, *found.step);
+  if (found.evaluation != nullptr && found.evaluation->lacks_packages()) {
+    faults.unknown = found.evaluation->record.state == EvaluationState::kFailed && asked(Cause::kUnknown);
+  }
   for (const VariantEntry* variant : found.variants) {
     const EvaluationRecord& evaluation = found.evaluation->record;
     const bool unanswered = !variant->known && evaluation.state == EvaluationState::kFailed;
@@ -229,7 +242,7 @@ absl::Status Coordinator::PlanRetry(Decision& decision, const Faults& faults) co
 }
 
 absl::StatusOr<RetryResult> Coordinator::Retry(const Selector& selector, const std::string& cause) {
-  std::string matrix_to_evaluate;
+  std::optional<TriggerOrder> again;
   RetryResult result;
   {
     MutexLock door(door_);
@@ -244,9 +257,14 @@ absl::StatusOr<RetryResult> Coordinator::Retry(const Selector& selector, const s
             absl::StrCat("evaluation ", record.id.value, " was cancelled; hydrant trigger ", record.matrix));
       }
       const Faults faults = FaultsOf(found, cause);
-      if (faults.unknown) matrix_to_evaluate = found.evaluation->record.matrix;
+      if (faults.unknown) {
+        const EvaluationRecord& record = found.evaluation->record;
+        again = {.matrix = record.matrix, .point = {.branch = record.branch, .revision = record.wanted_revision}};
+        const Matrix& matrix = state_->declared.at(state_->matrices.at(record.matrix).digest)->matrix;
+        HYDRANT_RETURN_IF_ERROR(BranchesOf(matrix, again->point).status());
+      }
       result.retried = static_cast<int64_t>(faults.steps.size() + faults.checks.size());
-      if (result.retried == 0 && matrix_to_evaluate.empty()) {
+      if (result.retried == 0 && !again) {
         return absl::FailedPreconditionError(cause.empty() ? "nothing among what was named has failed"
                                                            : absl::StrCat("nothing among what was named failed by ", cause));
       }
@@ -255,9 +273,9 @@ absl::StatusOr<RetryResult> Coordinator::Retry(const Selector& selector, const s
     HYDRANT_RETURN_IF_ERROR(Carry(std::move(decision)));
     Advance();
   }
-  if (!matrix_to_evaluate.empty()) {
-    HYDRANT_ASSIGN_OR_RETURN(EvaluationRecord asked, Trigger(matrix_to_evaluate, "", 0));
-    result.evaluation = asked.id;
+  if (again) {
+    HYDRANT_ASSIGN_OR_RETURN(const std::vector<EvaluationRecord> asked, Trigger(*again));
+    result.evaluation = asked.front().id;
   }
   return result;
 }

@@ -31,7 +31,7 @@ Limits LimitsOfStep(const FarmState& state, StepId root) {
   ForEachUser(state, root, [&](const EvaluationEntry& evaluation, const VariantEntry& variant, StepId own) {
     if (!evaluation.wanting || variant.record.cause != Cause::kNone) return;
     const Matrix& matrix = evaluation.declared->matrix;
-    const Variant& declared = evaluation.declared->expansion.variants[variant.record.ordinal];
+    const Variant& declared = evaluation.expansion().variants[variant.record.ordinal];
     Widen(limits, own == root ? LimitsOf(matrix, declared) : matrix.limits);
   });
   return limits.value_or(Limits());

@@ -1,4 +1,4 @@
-// The words of NarInfoState.
+// The words of NarInfoState and NarInfoTier.
 #ifndef HYDRANT_DAEMON_RECORD_NARINFO_STATE_H_
 #define HYDRANT_DAEMON_RECORD_NARINFO_STATE_H_
 
@@ -24,6 +24,25 @@ inline std::string_view NarInfoStateName(NarInfoState state) {
 inline std::optional<NarInfoState> ParseNarInfoState(std::string_view name) {
   for (const NarInfoState state : {NarInfoState::kStaged, NarInfoState::kPublished, NarInfoState::kRetired}) {
     if (NarInfoStateName(state) == name) return state;
+  }
+  return std::nullopt;
+}
+
+inline std::string_view NarInfoTierName(NarInfoTier tier) {
+  switch (tier) {
+    case NarInfoTier::kPublic:
+      return "public";
+    case NarInfoTier::kPrivate:
+      return "private";
+    case NarInfoTier::kHeld:
+      return "held";
+  }
+  return "";
+}
+
+inline std::optional<NarInfoTier> ParseNarInfoTier(std::string_view name) {
+  for (const NarInfoTier tier : {NarInfoTier::kPublic, NarInfoTier::kPrivate, NarInfoTier::kHeld}) {
+    if (NarInfoTierName(tier) == name) return tier;
   }
   return std::nullopt;
 }

@@ -12,6 +12,7 @@ namespace {
 void WriteNarInfo(const NarInfoRecord& info, RowWriter& row) {
   row.Text(info.path)
       .Text(NarInfoStateName(info.state))
+      .Text(NarInfoTierName(info.tier))
       .Text(info.compression)
       .Text(info.file_hash)
       .Int(info.file_size)
@@ -30,6 +31,7 @@ NarInfoRecord ReadNarInfo(RowReader& row) {
   NarInfoRecord info;
   info.path = row.Text();
   info.state = row.Word(&ParseNarInfoState);
+  info.tier = row.Word(&ParseNarInfoTier);
   info.compression = row.Text();
   info.file_hash = row.Text();
   info.file_size = row.Int();
@@ -65,10 +67,10 @@ absl::Status Apply(PostgresSession& session, const StageNarInfo& change) {
 
 absl::Status Apply(PostgresSession& session, const PublishNarInfos& change) {
   for (const auto& piece : Pieces(change.entries, &PublishNarInfos::Entry::path)) {
-    Columns columns(2);
+    Columns columns(3);
     std::vector<std::string> keys;
     for (const PublishNarInfos::Entry& entry : piece) {
-      columns.Text(entry.path).List(entry.signatures);
+      columns.Text(entry.path).List(entry.signatures).Text(NarInfoTierName(entry.tier));
       keys.push_back(entry.path);
     }
     Parameters rows;
@@ -77,6 +79,12 @@ absl::Status Apply(PostgresSession& session, const PublishNarInfos& change) {
     HYDRANT_RETURN_IF_ERROR(ExecuteForAll(session, "publish_narinfos", rows, keys, "is not staged"));
   }
   return absl::OkStatus();
+}
+
+absl::Status Apply(PostgresSession& session, const OpenNarInfos& change) {
+  Parameters row;
+  row.List(change.paths);
+  return ExecuteForAll(session, "open_narinfos", row, change.paths, "is not held");
 }
 
 absl::Status Apply(PostgresSession& session, const MoveChannel& change) {

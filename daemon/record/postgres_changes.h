@@ -22,6 +22,7 @@ namespace hydrant {
 absl::Status Apply(PostgresSession& session, const SaveMatrix& change);
 absl::Status Apply(PostgresSession& session, const CreateEvaluation& change);
 absl::Status Apply(PostgresSession& session, const MoveEvaluation& change);
+absl::Status Apply(PostgresSession& session, const SaveDerivedList& change);
 absl::Status Apply(PostgresSession& session, const SaveVariants& change);
 absl::Status Apply(PostgresSession& session, const SaveDerivations& change);
 absl::Status Apply(PostgresSession& session, const CreateSteps& change);
@@ -34,6 +35,7 @@ absl::Status Apply(PostgresSession& session, const RenewLeases& change);
 absl::Status Apply(PostgresSession& session, const EndAttempt& change);
 absl::Status Apply(PostgresSession& session, const StageNarInfo& change);
 absl::Status Apply(PostgresSession& session, const PublishNarInfos& change);
+absl::Status Apply(PostgresSession& session, const OpenNarInfos& change);
 absl::Status Apply(PostgresSession& session, const MoveChannel& change);
 absl::Status Apply(PostgresSession& session, const SaveWorker& change);
 
@@ -56,6 +58,12 @@ absl::StatusOr<std::vector<VariantRecord>> LoadVariants(PostgresSession& session
                                                         const std::vector<EvaluationId>& evaluations);
 
 // ---- For the postgres_*_rows files.
+
+// Those of the variants, none of them twice, instead of what was there.
+absl::Status SaveFindings(PostgresSession& session, std::span<const VariantRecord> variants);
+// Into their variants; `evaluations` is the parameter that those were loaded by.
+absl::Status LoadFindings(PostgresSession& session, const Parameters& evaluations,
+                          std::vector<VariantRecord>& variants);
 
 // More rows than this go in statements of their own.
 inline constexpr size_t kRowsPerStatement = 2000;

@@ -1,8 +1,9 @@
-// matrix, matrix_text, matrix_file, evaluation, variant.
+// matrix, matrix_text, matrix_file, evaluation, derived_list, variant. A variant's findings are postgres_finding_rows.cc's.
 #include <map>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/record/postgres_changes.h"
+#include "daemon/record/utf8.h"
 #include "lib/base/status_macros.h"
 
 namespace hydrant {
@@ -49,7 +50,9 @@ void WriteEvaluation(const EvaluationRecord& evaluation, RowWriter& row) {
       .Prose(evaluation.message)
       .Time(evaluation.requested_at)
       .TimeOrNull(evaluation.settled_at, absl::InfiniteFuture())
-      .Bool(evaluation.gate_passed);
+      .Bool(evaluation.gate_passed)
+      .Text(evaluation.branch)
+      .Text(evaluation.wanted_revision);
 }
 
 EvaluationRecord ReadEvaluation(RowReader& row) {
@@ -65,7 +68,19 @@ EvaluationRecord ReadEvaluation(RowReader& row) {
   evaluation.requested_at = row.Time();
   evaluation.settled_at = row.TimeOr(absl::InfiniteFuture());
   evaluation.gate_passed = row.Bool();
+  evaluation.branch = row.Text();
+  evaluation.wanted_revision = row.Text();
   return evaluation;
+}
+
+DerivedListRecord ReadDerivedList(RowReader& row) {
+  DerivedListRecord list;
+  row.Id(list.evaluation);
+  list.revision = row.Text();
+  list.packages = row.List();
+  list.notes = row.List();
+  list.complete = row.Bool();
+  return list;
 }
 
 void WriteVariant(const VariantRecord& variant, RowWriter& row) {
@@ -85,9 +100,11 @@ void WriteVariant(const VariantRecord& variant, RowWriter& row) {
       .List(names)
       .List(paths)
       .Text(variant.environment)
-      .Text(variant.environment_output);
+      .Text(variant.environment_output)
+      .TextOrNull(variant.facts_json)
+      .TextOrNull(variant.tier);
 }
-constexpr size_t kVariantWidth = 12;
+constexpr size_t kVariantWidth = 14;
 
 VariantRecord ReadVariant(RowReader& row) {
   VariantRecord variant;
@@ -103,6 +120,8 @@ VariantRecord ReadVariant(RowReader& row) {
   for (size_t i = 0; i < names.size() && i < paths.size(); ++i) variant.outputs[names[i]] = paths[i];
   variant.environment = row.Text();
   variant.environment_output = row.Text();
+  variant.facts_json = row.Text();
+  variant.tier = row.Text();
   return variant;
 }
 
@@ -160,6 +179,16 @@ absl::Status Apply(PostgresSession& session, const MoveEvaluation& change) {
                         absl::StrCat("is not ", AbslView(EvaluationStateName(change.from))));
 }
 
+absl::Status Apply(PostgresSession& session, const SaveDerivedList& change) {
+  const DerivedListRecord& list = change.list;
+  std::vector<std::string> notes;
+  notes.reserve(list.notes.size());
+  for (const std::string& note : list.notes) notes.push_back(CleanUtf8(note));
+  Parameters row;
+  row.Id(list.evaluation).Text(list.revision).List(list.packages).List(notes).Bool(list.complete);
+  return session.Execute("save_derived_list", row).status();
+}
+
 absl::Status Apply(PostgresSession& session, const SaveVariants& change) {
   for (const auto& piece : Pieces(change.variants, &VariantRecord::id)) {
     Columns columns(kVariantWidth);
@@ -167,6 +196,7 @@ absl::Status Apply(PostgresSession& session, const SaveVariants& change) {
     Parameters rows;
     columns.MoveTo(rows);
     HYDRANT_RETURN_IF_ERROR(session.Execute("save_variants", rows).status());
+    HYDRANT_RETURN_IF_ERROR(SaveFindings(session, piece));
   }
   return absl::OkStatus();
 }
@@ -182,12 +212,19 @@ absl::StatusOr<std::vector<VariantRecord>> LoadVariants(PostgresSession& session
                                                         const std::vector<EvaluationId>& evaluations) {
   Parameters parameters;
   parameters.Text(IdArray(evaluations));
-  return LoadRows(session, "load_variants", parameters, &ReadVariant);
+  HYDRANT_ASSIGN_OR_RETURN(std::vector<VariantRecord> variants,
+                           LoadRows(session, "load_variants", parameters, &ReadVariant));
+  HYDRANT_RETURN_IF_ERROR(LoadFindings(session, parameters, variants));
+  return variants;
 }
 
 absl::Status LoadEvaluations(PostgresSession& session, Recorded& recorded) {
   HYDRANT_ASSIGN_OR_RETURN(recorded.evaluations, LoadRows(session, "load_evaluations", {}, &ReadEvaluation));
   HYDRANT_ASSIGN_OR_RETURN(recorded.variants, LoadVariants(session, IdsOf(recorded.evaluations)));
+  Parameters of_evaluations;
+  of_evaluations.Text(IdArray(IdsOf(recorded.evaluations)));
+  HYDRANT_ASSIGN_OR_RETURN(recorded.derived_lists,
+                           LoadRows(session, "load_derived_lists", of_evaluations, &ReadDerivedList));
   return absl::OkStatus();
 }
 

@@ -7,11 +7,13 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/audit/severity.h"
 #include "daemon/graph/check_state.h"
 #include "daemon/graph/evaluation_state.h"
 #include "daemon/graph/step_state.h"
 #include "daemon/lease/lease_table.h"
 #include "daemon/record/narinfo_state.h"
+#include "daemon/record/postgres_changes.h"
 #include "lib/failure/cause.h"
 #include "tests/conformance/test_postgres.h"
 
@@ -86,6 +88,27 @@ TEST_F(PostgresSchemaTest, EveryStatementPreparesOnceTheSchemaIsThere) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
+TEST_F(PostgresSchemaTest, NothingIsKnownOfVariantsOfBeforeFactsWereRecorded) {
+  ASSERT_TRUE(BringSchemaUp(*session_, SchemaFiles().first(1)).ok());
+  const auto inserted = session_->RunScript("old rows",
+                                            "INSERT INTO matrix_text VALUES ('d', '', '', '');"
+                                            "INSERT INTO matrix VALUES ('m', 'd', false, now());"
+                                            "INSERT INTO evaluation VALUES (1, 'm', 'd', '', 0, 'requested', "
+                                            "'', '', now(), NULL, false);"
+                                            "INSERT INTO variant VALUES (1, 'torch', 0, 'torch', '{}', NULL, "
+                                            "'', '/nix/store/t.drv', '{}', '{}', '', '');",
+                                            absl::Seconds(5));
+  ASSERT_TRUE(inserted.ok()) << inserted.status();
+  ASSERT_TRUE(BringSchemaUp(*session_, SchemaFiles()).ok());
+  ASSERT_TRUE(session_->PrepareAll().ok());
+  const auto variants = LoadVariants(*session_, {EvaluationId{1}});
+  ASSERT_TRUE(variants.ok()) << variants.status();
+  ASSERT_EQ(variants->size(), 1u);
+  EXPECT_EQ(variants->front().derivation, "/nix/store/t.drv");
+  EXPECT_EQ(variants->front().facts_json + variants->front().tier, "");
+  EXPECT_TRUE(variants->front().findings.empty());
+}
+
 // The words of a C++ enum whose values count up from `first` for as long as they have a name.
 template <class Enum>
 std::vector<std::string> Words(std::string_view (*name)(Enum), Enum first, Enum last) {
@@ -119,6 +142,9 @@ TEST_F(PostgresSchemaTest, EnumsHaveTheWordsOfTheirCppNames) {
               ElementsAreArray(Words(&AttemptStageName, AttemptStage::kLeased, AttemptStage::kEnded)));
   EXPECT_THAT(words["narinfo_state"],
               ElementsAreArray(Words(&NarInfoStateName, NarInfoState::kStaged, NarInfoState::kRetired)));
+  EXPECT_THAT(words["narinfo_tier"],
+              ElementsAreArray(Words(&NarInfoTierName, NarInfoTier::kPublic, NarInfoTier::kHeld)));
+  EXPECT_THAT(words["severity"], ElementsAreArray(Words(&SeverityName, Severity::kWarn, Severity::kRefuse)));
   // In no order of its own.
   EXPECT_THAT(words["cause"],
               testing::UnorderedElementsAreArray(Words(&CauseName, Cause::kUnfree, Cause::kWrongResult)));

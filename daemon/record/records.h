@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "daemon/audit/finding.h"
 #include "daemon/graph/check_state.h"
 #include "daemon/graph/evaluation_state.h"
 #include "daemon/graph/ids.h"
@@ -40,8 +41,19 @@ struct EvaluationRecord {
   int priority = 0;
   EvaluationState state = EvaluationState::kRequested;
   std::string revision, message;
+  std::string branch;           // of its git source; empty: of a path, or the default branch
+  std::string wanted_revision;  // what was asked for instead of the branch's head; empty: nothing
   absl::Time requested_at, settled_at = absl::InfiniteFuture();  // InfiniteFuture: not yet
   bool gate_passed = false;
+};
+
+// The package list of an evaluation whose matrix derives it.
+struct DerivedListRecord {
+  EvaluationId evaluation;
+  std::string revision;               // of the tree that it is of; another one than the evaluation's: of no use any more
+  std::vector<std::string> packages;  // attribute paths, in order
+  std::vector<std::string> notes;     // what a person should know of it
+  bool complete = true;               // false: an evaluator died on some names
 };
 
 struct VariantRecord {
@@ -54,6 +66,9 @@ struct VariantRecord {
   std::map<std::string, std::string> outputs;
   std::string environment;   // .drv path of its Python environment for checks; empty: none
   std::string environment_output;
+  std::string facts_json;    // what the evaluation learned of it, an object; empty: nothing is known
+  std::string tier;          // public or private; empty: not known
+  std::vector<Finding> findings;
 };
 
 struct DerivationRecord {
@@ -99,11 +114,18 @@ struct AttemptRecord {
 };
 
 enum class NarInfoState { kStaged, kPublished, kRetired };
+// Whom a published path is served to.
+enum class NarInfoTier {
+  kPublic,   // anybody
+  kPrivate,  // readers with a token: for its licence, or that of something it refers to
+  kHeld,     // as private, but only until something public refers to it: nothing speaks against it
+};
 
 // One store path of our cache; its blob is verified before there is a row.
 struct NarInfoRecord {
   std::string path;           // store path
   NarInfoState state = NarInfoState::kStaged;
+  NarInfoTier tier = NarInfoTier::kPublic;  // means nothing while staged
   std::string compression, file_hash;  // base32 of the SHA-256 of the file
   int64_t file_size = 0;
   std::string nar_hash;       // base32
@@ -134,7 +156,7 @@ struct WorkerRecord {
 // Beside the guards below, what must never be true is refused (FailedPrecondition) wherever it comes from:
 //   a name, path or key that is empty; a row that names a matrix, text, evaluation, derivation, step or check that has no row;
 //   an evaluation that is final without settled_at, or has settled_at and is not final;
-//   a variant with both a derivation and a cause, or neither;
+//   a variant with both a derivation and a cause, or neither, or of a tier that is no such; a finding of no rule;
 //   a step or check that failed without a cause, a check that passed with one;
 //   an attempt of a step and a check, or of neither; one that failed without a cause, or succeeded with one;
 //   a path staged with signatures or published_at, or published without either.
@@ -152,7 +174,9 @@ struct MoveEvaluation {
   absl::Time settled_at = absl::InfiniteFuture();
   bool gate_passed = false;
 };
-// Insert or replace by (evaluation, id).
+// Insert or replace by evaluation.
+struct SaveDerivedList { DerivedListRecord list; };
+// Insert or replace by (evaluation, id), findings included.
 struct SaveVariants { std::vector<VariantRecord> variants; };
 // Insert; those that are there stay (a .drv is immutable).
 struct SaveDerivations { std::vector<DerivationRecord> derivations; };
@@ -188,12 +212,14 @@ struct EndAttempt {
 };
 // Insert; AlreadyExists-like guard: the path has no row, or a retired one.
 struct StageNarInfo { NarInfoRecord info; };
-// Guard: each is staged. All or none; signatures are written with it.
+// Guard: each is staged. All or none; signatures and tier are written with it.
 struct PublishNarInfos {
-  struct Entry { std::string path; std::vector<std::string> signatures; };
+  struct Entry { std::string path; std::vector<std::string> signatures; NarInfoTier tier = NarInfoTier::kPublic; };
   std::vector<Entry> entries;
   absl::Time at;
 };
+// Guard: each is published and held. All or none; they are public then.
+struct OpenNarInfos { std::vector<std::string> paths; };
 // Guard: the channel is at `from` (0: it has no row), and the new evaluation is newer.
 struct MoveChannel { EvaluationId from; ChannelRecord channel; };
 // Guard: a revoked worker stays revoked.

@@ -15,16 +15,17 @@
 
 namespace hydrant {
 
-using Change = std::variant<SaveMatrix, CreateEvaluation, MoveEvaluation, SaveVariants, SaveDerivations, CreateSteps, MoveSteps,
+using Change = std::variant<SaveMatrix, CreateEvaluation, MoveEvaluation, SaveDerivedList, SaveVariants, SaveDerivations, CreateSteps, MoveSteps,
                             CreateChecks, MoveCheck, GrantLease, AdvanceAttempt, RenewLeases, EndAttempt, StageNarInfo,
-                            PublishNarInfos, MoveChannel, SaveWorker>;
+                            PublishNarInfos, OpenNarInfos, MoveChannel, SaveWorker>;
 using Batch = std::vector<Change>;
 
 // All that a restart needs to go on.
 struct Recorded {
   std::vector<MatrixRecord> matrices;
   std::vector<MatrixTextRecord> texts;           // of matrices and of the evaluations below
-  std::vector<EvaluationRecord> evaluations;     // the newest 20 of each matrix and all that are not final
+  std::vector<EvaluationRecord> evaluations;     // the newest 20 of each branch of each matrix, and all that are not final
+  std::vector<DerivedListRecord> derived_lists;  // of those evaluations, by evaluation
   std::vector<VariantRecord> variants;           // of those evaluations, by (evaluation, ordinal)
   std::vector<DerivationRecord> derivations;     // of steps, of their inputs, and closures that travel
   std::vector<StepRecord> steps;

@@ -24,8 +24,16 @@ HttpResponse Absent() {
 HttpResponse Text(std::string_view type, std::string body, std::string_view caching) {
   HttpResponse response;
   response.headers.emplace_back("Content-Type", std::string(type));
-  response.headers.emplace_back("Cache-Control", std::string(caching));
+  if (!caching.empty()) response.headers.emplace_back("Cache-Control", std::string(caching));
   response.body = std::move(body);
+  return response;
+}
+
+// `open`: for anybody, so that a proxy may keep it for others too.
+HttpResponse Caching(HttpResponse response, bool open, std::string_view how) {
+  response.headers.emplace_back("Cache-Control",
+                                absl::StrCat(open ? "public, " : "private, ", AbslView(how)));
+  if (!open) response.headers.emplace_back("Vary", "Authorization");
   return response;
 }
 
@@ -92,10 +100,14 @@ HttpDecision CacheHttp::Decide(const HttpRequest& request, const CacheRoute& rou
     return TextResponse(403, absl::StrCat("what is staged is for workers; ", identity->name, " is none"));
   }
   if (put) return Put(request, route, *identity);
-  return Read(request, route, *identity);
+  Catalogue::Sees sees = Catalogue::Sees::kPublic;
+  if (token && identity->role != Role::kNone) sees = Catalogue::Sees::kPublished;
+  if (route.staged) sees = Catalogue::Sees::kStaged;
+  return Read(request, route, *identity, sees);
 }
 
-HttpResponse CacheHttp::Read(const HttpRequest& request, const CacheRoute& route, const Identity& identity) {
+HttpResponse CacheHttp::Read(const HttpRequest& request, const CacheRoute& route, const Identity& identity,
+                             Catalogue::Sees sees) {
   switch (route.kind) {
     case Kind::kCacheInfo:
       return Text("text/x-nix-cache-info",
@@ -103,11 +115,11 @@ HttpResponse CacheHttp::Read(const HttpRequest& request, const CacheRoute& route
                                "\nWantMassQuery: 1\nPriority: ", options_.priority, "\n"),
                   route.staged ? "private, no-store" : "max-age=3600");
     case Kind::kNarInfo:
-      return ReadNarInfo(route);
+      return ReadNarInfo(route, sees);
     case Kind::kNar:
-      return ReadNar(request, route, identity);
+      return ReadNar(request, route, identity, sees);
     case Kind::kLog:
-      return ReadLog(route);
+      return ReadLog(route, sees);
     case Kind::kPublicKey:
       return Text("text/plain; charset=utf-8",
                   (route.staged ? options_.internal : options_.release).PublicKey() + "\n", "no-store");
@@ -117,24 +129,27 @@ HttpResponse CacheHttp::Read(const HttpRequest& request, const CacheRoute& route
   return Absent();
 }
 
-HttpResponse CacheHttp::ReadNarInfo(const CacheRoute& route) {
+HttpResponse CacheHttp::ReadNarInfo(const CacheRoute& route, Catalogue::Sees sees) {
   const auto record = options_.catalogue.Find(route.name);
-  if (record == nullptr || (!route.staged && record->state != NarInfoState::kPublished)) return Absent();
+  if (record == nullptr || !Catalogue::Shows(*record, sees)) return Absent();
   nix::NarInfo info = NarInfoOf(*record);
-  if (!route.staged) return Text("text/x-nix-narinfo", nix::PrintNarInfo(info), "public, max-age=3600");
+  if (!route.staged) {
+    return Caching(Text("text/x-nix-narinfo", nix::PrintNarInfo(info), ""),
+                   record->tier == NarInfoTier::kPublic, "max-age=3600");
+  }
   absl::StatusOr<std::string> signature = options_.internal.Sign(nix::Fingerprint(info));
   if (!signature.ok()) return TextResponse(503, StdView(signature.status().message()));
   info.signatures = {*std::move(signature)};
   return Text("text/x-nix-narinfo", nix::PrintNarInfo(info), "private, no-store");
 }
 
-HttpResponse CacheHttp::ReadNar(const HttpRequest& request, const CacheRoute& route,
-                                const Identity& identity) {
+HttpResponse CacheHttp::ReadNar(const HttpRequest& request, const CacheRoute& route, const Identity& identity,
+                                Catalogue::Sees sees) {
   const absl::StatusOr<BlobName> name = BlobName::Parse(route.name);
   if (!name.ok()) return Absent();
   // Knowing a file's hash is no right to it; who may upload asks with HEAD whether it is here.
   const bool uploader = request.method == "HEAD" && MayReadStaged(identity);
-  if (!uploader && !options_.catalogue.Refers(name->file_hash, route.staged)) return Absent();
+  if (!uploader && !options_.catalogue.Refers(name->file_hash, sees)) return Absent();
   absl::StatusOr<BlobStore::Blob> blob = options_.blobs.Open(*name);
   if (absl::IsNotFound(blob.status())) {
     if (!uploader) Log(LogLevel::kError, "a blob is missing", {{"blob", route.name}});
@@ -143,15 +158,17 @@ HttpResponse CacheHttp::ReadNar(const HttpRequest& request, const CacheRoute& ro
   if (!blob.ok()) return TextResponse(503, StdView(blob.status().message()));
   HttpResponse response = FileResponse(request, std::move(blob->fd), blob->size, name->file_hash);
   response.headers.emplace_back("Content-Type", "application/x-nix-nar");
-  response.headers.emplace_back(
-      "Cache-Control", absl::StrCat(route.staged ? "private" : "public", ", max-age=31536000, immutable"));
-  return response;
+  const bool open = options_.catalogue.Refers(name->file_hash, Catalogue::Sees::kPublic);
+  return Caching(std::move(response), open && !route.staged, "max-age=31536000, immutable");
 }
 
-HttpResponse CacheHttp::ReadLog(const CacheRoute& route) {
+HttpResponse CacheHttp::ReadLog(const CacheRoute& route, Catalogue::Sees sees) {
+  const bool made_in_private = options_.catalogue.MadeInPrivate(route.name);
+  if (made_in_private && sees == Catalogue::Sees::kPublic) return Absent();
   absl::StatusOr<StoredLog> log = options_.log(absl::StrCat(AbslView(nix::kStoreDir), "/", route.name));
   if (!log.ok())
     return absl::IsNotFound(log.status()) ? Absent() : TextResponse(503, StdView(log.status().message()));
+  if (log->restricted && sees == Catalogue::Sees::kPublic) return Absent();
   HttpResponse response = Text("text/plain; charset=utf-8", "", "no-store");
   if (!log->content_encoding.empty())
     response.headers.emplace_back("Content-Encoding", log->content_encoding);

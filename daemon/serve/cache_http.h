@@ -33,9 +33,13 @@ struct CacheAccess {
 struct StoredLog {
   UniqueFd fd;
   int64_t size = 0;
+  bool restricted = false;       // of something private: told to readers with a token only
   std::string content_encoding;  // empty: none
 };
 
+// What is private (NarInfoTier) is 404, as what is not there, for whoever brings no token: narinfo, NAR and
+// log alike. Coming from loopback is no token here, since that is where the proxy in front of a cache asks
+// from.
 class CacheHttp final : public HttpHandler {
  public:
   struct Options {
@@ -59,10 +63,12 @@ class CacheHttp final : public HttpHandler {
 
  private:
   HttpDecision Decide(const HttpRequest& request, const CacheRoute& route);
-  HttpResponse Read(const HttpRequest& request, const CacheRoute& route, const Identity& identity);
-  HttpResponse ReadNarInfo(const CacheRoute& route);
-  HttpResponse ReadNar(const HttpRequest& request, const CacheRoute& route, const Identity& identity);
-  HttpResponse ReadLog(const CacheRoute& route);
+  HttpResponse Read(const HttpRequest& request, const CacheRoute& route, const Identity& identity,
+                    Catalogue::Sees sees);
+  HttpResponse ReadNarInfo(const CacheRoute& route, Catalogue::Sees sees);
+  HttpResponse ReadNar(const HttpRequest& request, const CacheRoute& route, const Identity& identity,
+                       Catalogue::Sees sees);
+  HttpResponse ReadLog(const CacheRoute& route, Catalogue::Sees sees);
   HttpDecision Put(const HttpRequest& request, const CacheRoute& route, const Identity& identity);
   HttpDecision PutNar(const HttpRequest& request, const CacheRoute& route, bool by_worker);
 

@@ -113,7 +113,8 @@ TEST_F(StockNixTest, WithoutAGoodTokenNothingGoesInAndNixSaysWhy) {
   const Completed wrong = CopyTo(paths_[0], "wrong");
   EXPECT_FALSE(wrong.status.ok());
   // What Nix 2.8 makes of a 401, and what a newer one does.
-  EXPECT_THAT(wrong.err, AnyOf(HasSubstr("does not appear to be a binary cache"), HasSubstr("not known here")));
+  EXPECT_THAT(wrong.err,
+              AnyOf(HasSubstr("does not appear to be a binary cache"), HasSubstr("not known here")));
   const Completed reader = CopyTo(paths_[0], TestCacheHttp::kReader);
   EXPECT_FALSE(reader.status.ok());
   EXPECT_THAT(reader.err, HasSubstr("403"));
@@ -135,6 +136,25 @@ TEST_F(StockNixTest, StagedIsReadByWhoHasTheTokenAndTheInternalKey) {
   const Completed taken =
       CopyFrom(a.path(), "target", key, "/staged", absl::StrCat("netrc-file = ", Dir("netrc"), "\n"));
   EXPECT_TRUE(taken.status.ok()) << taken.err;
+}
+
+TEST_F(StockNixTest, WhatIsPrivateComesOutOnlyByNetrc) {
+  const Package secret = MakePackage("secret"), open = MakePackage("open");
+  for (const Package& package : {secret, open}) ASSERT_TRUE(t_.cache.Stage(package).ok());
+  ASSERT_TRUE(t_.cache.publisher.Publish({secret.path()}, {.roots = NarInfoTier::kPrivate}).ok());
+  ASSERT_TRUE(t_.cache.publisher.Publish({open.path()}).ok());
+  const std::string key = t_.cache.release->PublicKey();
+  EXPECT_FALSE(CopyFrom(secret.path(), "target", key).status.ok());
+  EXPECT_TRUE(CopyFrom(open.path(), "target", key).status.ok());
+  ASSERT_TRUE(WriteFileAtomically(Dir("netrc"),
+                                  absl::StrCat("machine 127.0.0.1 login any password ",
+                                               std::string(TestCacheHttp::kReader), "\n"),
+                                  0600)
+                  .ok());
+  const Completed taken =
+      CopyFrom(secret.path(), "target", key, "", absl::StrCat("netrc-file = ", Dir("netrc"), "\n"));
+  ASSERT_TRUE(taken.status.ok()) << taken.err;
+  EXPECT_EQ(*ReadFile(Dir("target") + secret.path()), secret.content);
 }
 
 TEST_F(StockNixTest, ASubstituterFillsAnEmptyStore) {

@@ -66,6 +66,64 @@ TEST_F(CacheRightsTest, WhatAWorkerUploadedIsStagedAndNoReaderSeesIt) {
   EXPECT_EQ(t_.Ask("HEAD", "/" + a_.info.url, TestCacheHttp::kWorker).status, 200);
 }
 
+TEST_F(CacheRightsTest, WhatIsPrivateIsNotThereWithoutAToken) {
+  Package secret = MakePackage("secret");
+  secret.info.deriver = absl::StrCat(secret.hash_part(), "-secret.drv");
+  t_.logs["/nix/store/" + secret.info.deriver] = "compiling\n";
+  ASSERT_TRUE(t_.cache.Stage(secret).ok());
+  ASSERT_TRUE(t_.cache.publisher.Publish({secret.path()}, {.roots = NarInfoTier::kPrivate}).ok());
+  const Package nothing = MakePackage("nothing");
+  const auto urls = [&](const Package& package) {
+    const std::string base(package.path().substr(11));
+    return std::vector<std::string>{Url(package), "/" + package.info.url,
+                                    absl::StrCat("/", package.hash_part(), ".ls"),
+                                    absl::StrCat("/log/", base, ".drv")};
+  };
+  for (const std::string method : {"GET", "HEAD"}) {
+    for (size_t i = 0; i < urls(secret).size(); ++i) {
+      SCOPED_TRACE(urls(secret)[i]);
+      // To the byte as what is not there.
+      const Reply hidden = t_.Ask(method, urls(secret)[i]), absent = t_.Ask(method, urls(nothing)[i]);
+      EXPECT_EQ(hidden.status, 404);
+      EXPECT_EQ(hidden.body, absent.body);
+      EXPECT_EQ(hidden.headers, absent.headers);
+      if (urls(secret)[i].ends_with(".ls")) continue;
+      for (std::string_view token :
+           {TestCacheHttp::kReader, TestCacheHttp::kWorker, TestCacheHttp::kOperator}) {
+        EXPECT_EQ(t_.Ask(method, urls(secret)[i], token).status, 200);
+      }
+    }
+  }
+  EXPECT_EQ(t_.Ask("GET", "/nix-cache-info").status, 200);
+}
+
+TEST_F(CacheRightsTest, AProxyOnTheSameMachineReadsNothingPrivate) {
+  ASSERT_TRUE(t_.cache.Stage(a_).ok());
+  ASSERT_TRUE(t_.cache.publisher.Publish({a_.path()}, {.roots = NarInfoTier::kPrivate}).ok());
+  for (const std::string& path : {Url(a_), "/" + a_.info.url}) {
+    const auto decision = t_.http->Handle({.method = "GET", .path = path, .loopback = true});
+    EXPECT_EQ(std::get<HttpResponse>(*decision).status, 404);
+  }
+}
+
+TEST_F(CacheRightsTest, WhatIsPrivateIsKeptByNoProxyForOthers) {
+  ASSERT_TRUE(t_.cache.Stage(a_).ok());
+  ASSERT_TRUE(t_.cache.publisher.Publish({a_.path()}, {.roots = NarInfoTier::kPrivate}).ok());
+  for (const std::string& path : {Url(a_), "/" + a_.info.url}) {
+    const Reply reply = t_.Ask("GET", path, TestCacheHttp::kReader);
+    EXPECT_THAT(reply.headers.at("Cache-Control"), testing::StartsWith("private, "));
+    EXPECT_EQ(reply.headers.at("Vary"), "Authorization");
+  }
+}
+
+TEST_F(CacheRightsTest, OfARestrictedLogNobodyHearsWithoutAToken) {
+  t_.logs["/nix/store/" + a_.hash_part() + "-a.drv"] = "building\n";
+  t_.restricted_logs = true;
+  const std::string path = absl::StrCat("/log/", a_.hash_part(), "-a.drv");
+  EXPECT_EQ(t_.Ask("GET", path).status, 404);
+  EXPECT_EQ(t_.Ask("GET", path, TestCacheHttp::kReader).body, "building\n");
+}
+
 TEST_F(CacheRightsTest, StagedIsForWorkersAndOperators) {
   ASSERT_EQ(t_.Upload(a_, TestCacheHttp::kWorker, TestCacheHttp::Lease()).status, 201);
   for (const std::string& path :

@@ -9,6 +9,7 @@
 #include "daemon/serve/messages.h"
 #include "daemon/source/git_address.h"
 #include "lib/base/status_macros.h"
+#include "lib/matrix/uri_prefixes.h"
 #include "lib/rpc/channel.h"
 #include "lib/rpc/status.h"
 
@@ -23,6 +24,8 @@ FarmService::Unary* FarmService::GetFarm(Context* context, const v1::GetFarmRequ
 
 absl::Status FarmService::MayRead(const v1::MatrixText& text, const Identity& identity, bool loopback) const {
   HYDRANT_ASSIGN_OR_RETURN(std::shared_ptr<const Declared> declared, Declare(FromMessage(text), options_.system));
+  const std::string refusal = UriRefusal(declared->matrix.nixpkgs.allowed_uris, options_.allowed_uris);
+  if (!refusal.empty()) return absl::PermissionDeniedError(refusal);
   std::string path = declared->matrix.source.path;
   if (path.empty()) {
     HYDRANT_ASSIGN_OR_RETURN(const GitAddress address, ParseGitAddress(declared->matrix.source.git));
@@ -73,7 +76,8 @@ absl::Status FarmService::PlanTo(const v1::PlanRequest& request, v1::PlanRespons
                                  const std::atomic<bool>& cancelled) {
   HYDRANT_ASSIGN_OR_RETURN(std::shared_ptr<const Declared> declared,
                            Declare(FromMessage(request.text()), options_.system));
-  HYDRANT_ASSIGN_OR_RETURN(PlanView plan, options_.run.Plan(*declared, cancelled));
+  HYDRANT_ASSIGN_OR_RETURN(PlanView plan, options_.run.Plan(
+                               *declared, {.branch = request.branch(), .revision = request.revision()}, cancelled));
   for (const PlannedVariant& variant : plan.variants) {
     ++(*response->mutable_totals())[variant.state];
     *response->add_variants() = ToMessage(variant);
@@ -82,6 +86,7 @@ absl::Status FarmService::PlanTo(const v1::PlanRequest& request, v1::PlanRespons
   response->set_steps_present(plan.present);
   response->set_steps_shared(plan.shared);
   response->set_revision(plan.revision);
+  for (const std::string& note : plan.notes) response->add_notes(note);
   return absl::OkStatus();
 }
 
@@ -121,9 +126,11 @@ FarmService::Unary* FarmService::Trigger(Context* context, const v1::TriggerRequ
                                          v1::TriggerResponse* response) {
   return options_.gate.Serve(context, Role::kSubmitter, [this, request, response]() -> absl::Status {
     HYDRANT_ASSIGN_OR_RETURN(
-        EvaluationRecord record,
-        options_.coordinator.Trigger(request->matrix(), request->only(), request->priority()));
-    *response->mutable_evaluation() = ToMessage(record);
+        const std::vector<EvaluationRecord> records,
+        options_.coordinator.Trigger({.matrix = request->matrix(), .only = request->only(), .priority = request->priority(),
+                                      .point = {.branch = request->branch(), .revision = request->revision()}}));
+    *response->mutable_evaluation() = ToMessage(records.front());
+    for (size_t i = 1; i < records.size(); ++i) *response->add_more() = ToMessage(records[i]);
     return absl::OkStatus();
   });
 }
@@ -131,7 +138,8 @@ FarmService::Unary* FarmService::Trigger(Context* context, const v1::TriggerRequ
 FarmService::Unary* FarmService::ListEvaluations(Context* context, const v1::ListEvaluationsRequest* request,
                                                  v1::ListEvaluationsResponse* response) {
   return options_.gate.Serve(context, Role::kReader, [this, request, response]() -> absl::Status {
-    HYDRANT_ASSIGN_OR_RETURN(std::vector<EvaluationRecord> records, options_.coordinator.Evaluations(request->matrix()));
+    HYDRANT_ASSIGN_OR_RETURN(std::vector<EvaluationRecord> records,
+                             options_.coordinator.Evaluations(request->matrix(), request->branch()));
     for (const EvaluationRecord& record : records) *response->add_evaluations() = ToMessage(record);
     return absl::OkStatus();
   });
@@ -140,8 +148,10 @@ FarmService::Unary* FarmService::ListEvaluations(Context* context, const v1::Lis
 FarmService::Unary* FarmService::GetStatus(Context* context, const v1::GetStatusRequest* request,
                                            v1::GetStatusResponse* response) {
   return options_.gate.Serve(context, Role::kReader, [this, request, response]() -> absl::Status {
-    HYDRANT_ASSIGN_OR_RETURN(GridView grid, options_.coordinator.Grid(request->matrix(), {request->evaluation()}));
+    HYDRANT_ASSIGN_OR_RETURN(GridView grid, options_.coordinator.Grid(request->matrix(), {request->evaluation()},
+                                                                        request->branch()));
     *response->mutable_evaluation() = ToMessage(grid.evaluation);
+    for (const std::string& note : grid.notes) response->add_notes(note);
     for (const GridVariant& variant : grid.variants) *response->add_variants() = ToMessage(variant);
     for (const auto& [state, count] : grid.totals) (*response->mutable_totals())[state] = count;
     for (const RunningView& running : grid.running) *response->add_running() = ToMessage(running);

@@ -29,6 +29,7 @@ class FarmService final : public v1::FarmService::CallbackService {
     StreamThreads& streams;
     v1::GetFarmResponse farm;
     std::vector<std::string> source_roots;  // folders that a matrix's path must lie under
+    std::vector<std::string> allowed_uris;  // prefixes of addresses that a matrix may ask for
     std::string system;                     // stands in for an undeclared axis
   };
   explicit FarmService(Options options) : options_(std::move(options)) {}

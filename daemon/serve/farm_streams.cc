@@ -33,7 +33,7 @@ absl::Status FarmService::WatchTo(BlockingStream<v1::WatchResponse>& stream, con
   EvaluationId id{request.evaluation()};
   while (!stream.cancelled()) {
     const uint64_t version = options_.coordinator.Version();
-    HYDRANT_ASSIGN_OR_RETURN(GridView grid, options_.coordinator.Grid(request.matrix(), id));
+    HYDRANT_ASSIGN_OR_RETURN(GridView grid, options_.coordinator.Grid(request.matrix(), id, request.branch()));
     id = grid.evaluation.id;  // stays with the one that it began with
     v1::WatchResponse response;
     *response.mutable_evaluation() = ToMessage(grid.evaluation);

@@ -23,6 +23,7 @@ v1::Evaluation ToMessage(const EvaluationRecord& record) {
   message.set_requested_at_ms(ToMillis(record.requested_at));
   message.set_settled_at_ms(ToMillis(record.settled_at));
   message.set_gate_passed(record.gate_passed);
+  message.set_branch(record.branch);
   return message;
 }
 
@@ -49,6 +50,7 @@ v1::VariantStatus ToMessage(const GridVariant& variant) {
   message.set_root(view.root);
   message.set_held_by(view.held_by);
   message.set_required(variant.required);
+  SetFacts(variant.record, variant.facts.get(), variant.hydra, message);
   for (const CheckView& check : view.checks) {
     v1::CheckStatus* added = message.add_checks();
     added->set_name(check.name);
@@ -69,6 +71,7 @@ v1::VariantStatus ToMessage(const PlannedVariant& variant) {
   message.set_cause(std::string(CauseName(variant.record.cause)));
   message.set_message(variant.record.message);
   message.set_held_by(variant.held_by);
+  SetFacts(variant.record, variant.facts.get(), variant.hydra, message);
   return message;
 }
 

@@ -12,6 +12,8 @@
 namespace hydrant {
 
 v1::Evaluation ToMessage(const EvaluationRecord& record);
+// Into variant's facts, verdict, findings and tier.
+void SetFacts(const VariantRecord& record, const VariantFacts* facts, const HydraVerdict& hydra, v1::VariantStatus& variant);
 v1::VariantStatus ToMessage(const GridVariant& variant);
 v1::VariantStatus ToMessage(const PlannedVariant& variant);
 v1::RunningAttempt ToMessage(const RunningView& running);

@@ -48,6 +48,11 @@ void AddWork(Gauges& gauges, const FarmTotals& totals) {
   for (const auto& [matrix, states] : totals.variants) {
     for (const auto& [state, count] : states) Gauges::Add(variants, {{"matrix", matrix}, {"state", state}}, count);
   }
+  MetricFamily& findings =
+      gauges.Family("hydrant_findings", "What consistency rules found in each matrix's newest evaluation, by rule.");
+  for (const auto& [matrix, rules] : totals.findings) {
+    for (const auto& [rule, count] : rules) Gauges::Add(findings, {{"matrix", matrix}, {"rule", rule}}, count);
+  }
   MetricFamily& steps = gauges.Family("hydrant_steps", "Steps, by state.");
   for (int state = 0; state < kStepStateCount; ++state) {
     Gauges::Add(steps, {{"state", std::string(StepStateName(static_cast<StepState>(state)))}}, totals.steps[state]);

@@ -69,7 +69,7 @@ struct TestCacheHttp {
     if (!logs.contains(derivation)) return absl::NotFoundError("no log");
     (void)WriteFileAtomically(cache.dir / "log", logs.at(derivation));
     return StoredLog{UniqueFd(open((cache.dir / "log").c_str(), O_RDONLY | O_CLOEXEC)),
-                     static_cast<int64_t>(logs.at(derivation).size()), ""};
+                     static_cast<int64_t>(logs.at(derivation).size()), restricted_logs, ""};
   }
   void Observe(const CacheAccess& access) {
     MutexLock lock(mu);
@@ -122,6 +122,7 @@ struct TestCacheHttp {
   TestCache cache;
   OneLease rights;
   std::map<std::string, std::string> logs;
+  bool restricted_logs = false;
   Mutex mu;
   std::vector<std::string> seen ABSL_GUARDED_BY(mu);
   std::unique_ptr<Authenticator> authenticator;

@@ -91,9 +91,9 @@ TEST(TomlMessage, NothingOfAnEarlierTextStays) {
 }
 
 TEST(TomlMessage, AnUnknownKeyNamesItsLineTheNearestAndAllKnownOnes) {
-  EXPECT_EQ(ErrorOf("[http]\nlisten = \"127.0.0.1:1\"\n\n[nix]\nevaluator = 3\n"),
-            "hydrantd.toml:5: [nix] has no key 'evaluator'; the nearest is 'evaluators' "
-            "(known: evaluators, evaluator_memory, store, variant_timeout)");
+  EXPECT_EQ(ErrorOf("[http]\nlisten = \"127.0.0.1:1\"\n\n[nix]\nevaluaters = 3\n"),
+            "hydrantd.toml:5: [nix] has no key 'evaluaters'; the nearest is 'evaluators' "
+            "(known: evaluators, evaluator_memory, store, variant_timeout, evaluation_timeout, allowed_uris, evaluator)");
 }
 
 TEST(TomlMessage, AnUnknownTableIsAnUnknownKey) {

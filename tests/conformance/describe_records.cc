@@ -6,6 +6,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/audit/severity.h"
 #include "daemon/record/narinfo_state.h"
 #include "lib/base/status_macros.h"
 
@@ -37,6 +38,11 @@ class Line {
     Raw("{");
     for (const auto& [key, value] : values) Add(key).Add(value);
     return Raw("}");
+  }
+  Line& Add(const std::vector<Finding>& findings) {
+    Raw("[");
+    for (const Finding& f : findings) Add(f.rule).Add(SeverityName(f.severity)).Add(f.message).Add(f.path);
+    return Raw("]");
   }
   std::string End() const { return text_ + "\n"; }
 
@@ -103,6 +109,7 @@ std::string Describe(const NarInfoRecord& n) {
   return Line("narinfo")
       .Add(n.path)
       .Add(NarInfoStateName(n.state))
+      .Add(NarInfoTierName(n.tier))
       .Add(n.compression)
       .Add(n.file_hash)
       .Add(n.file_size)
@@ -150,6 +157,10 @@ std::string Describe(const WorkerRecord& w) {
   return text;
 }
 
+std::string Describe(const DerivedListRecord& l) {
+  return Line("derived").Add(l.evaluation).Add(l.revision).Add(l.packages).Add(l.notes).Add(l.complete).End();
+}
+
 std::string Describe(const Recorded::Observed& o) {
   return Line("observed").Add(o.derivation).Add(o.building).End();
 }
@@ -169,6 +180,8 @@ std::string Describe(const EvaluationRecord& e) {
       .Add(e.requested_at)
       .Add(e.settled_at)
       .Add(e.gate_passed)
+      .Add(e.branch)
+      .Add(e.wanted_revision)
       .End();
 }
 
@@ -185,6 +198,9 @@ std::string Describe(const VariantRecord& v) {
       .Add(v.outputs)
       .Add(v.environment)
       .Add(v.environment_output)
+      .Add(v.facts_json)
+      .Add(v.tier)
+      .Add(v.findings)
       .End();
 }
 
@@ -223,6 +239,7 @@ std::string Describe(const Recorded& recorded) {
   add(recorded.matrices);
   add(recorded.texts);
   add(recorded.evaluations);
+  add(recorded.derived_lists);
   add(recorded.variants);
   add(recorded.derivations);
   add(recorded.steps);

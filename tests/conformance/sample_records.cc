@@ -23,7 +23,14 @@ void FillMatrix(SampleFarm& farm) {
                      .state = EvaluationState::kEvaluating,
                      .revision = "r1",
                      .message = "two\nlines",
+                     .branch = "nixos-unstable",
+                     .wanted_revision = "v1.0",
                      .requested_at = At(1)};
+  farm.derived_list = {.evaluation = {1},
+                       .revision = "r1",
+                       .packages = {"magma", "python3Packages.\"odd.name\"", "zÿ{,}"},
+                       .notes = {"3 could not be evaluated", ""},
+                       .complete = false};
   farm.good = {.evaluation = {1},
                .ordinal = 0,
                .id = "torch@cuda11.4",
@@ -32,7 +39,11 @@ void FillMatrix(SampleFarm& farm) {
                .derivation = kA,
                .outputs = {{"dev", ""}, {"out", "/nix/store/oooooooooooooooooooooooooooooooo-a"}},
                .environment = kB,
-               .environment_output = "/nix/store/eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee-b"};
+               .environment_output = "/nix/store/eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee-b",
+               .facts_json = "{\"licences\": [{\"name\": \"CUDA EULA\", \"free\": false}]}",
+               .tier = "private",
+               .findings = {{"two_cuda_releases", Severity::kRefuse, "two\nlines", {"torch-2.1", "a \"b\", {c}", ""}},
+                            {"hygiene", Severity::kWarn, "", {}}}};
   farm.refused = {.evaluation = {1},
                   .ordinal = 1,
                   .id = "torch@cuda12.9",
@@ -103,6 +114,7 @@ SampleFarm::SampleFarm() {
   FillWork(*this);
   batch = {SaveMatrix{matrix, text},
            CreateEvaluation{evaluation},
+           SaveDerivedList{derived_list},
            SaveVariants{{refused, good}},
            SaveDerivations{{a, b, c}},
            CreateSteps{{step_c, step_b, step_a}},
@@ -114,6 +126,7 @@ SampleFarm::SampleFarm() {
   recorded = {.matrices = {matrix},
               .texts = {text},
               .evaluations = {evaluation},
+              .derived_lists = {derived_list},
               .variants = {good, refused},
               .derivations = {a, b, c},
               .steps = {step_a, step_b, step_c},

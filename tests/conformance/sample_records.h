@@ -21,6 +21,7 @@ struct SampleFarm {
   MatrixRecord matrix;
   MatrixTextRecord text;
   EvaluationRecord evaluation;
+  DerivedListRecord derived_list;
   VariantRecord good, refused;
   DerivationRecord a, b, c;
   StepRecord step_a, step_b, step_c;

@@ -53,6 +53,8 @@ std::vector<Refusal> EvaluationRefusals(const SampleFarm& farm) {
       {"derivation and cause", variant([](auto& v) { v.cause = Cause::kBroken; }), "save_variants"},
       {"neither derivation nor cause", variant([](auto& v) { v.derivation = ""; }), "save_variants"},
       {"no id", variant([](auto& v) { v.id = ""; }), "save_variants"},
+      {"a tier that is none", variant([](auto& v) { v.tier = "secret"; }), "save_variants"},
+      {"a finding of no rule", variant([](auto& v) { v.findings = {{}}; }), "save_findings"},
       {"channel from another evaluation", MoveChannel{{2}, farm.channel}, "channel demo-stable"},
       {"channel that is there", MoveChannel{{}, farm.channel}, "channel demo-stable"},
       {"channel to where it is", MoveChannel{{1}, farm.channel}, "channel demo-stable"},
@@ -142,6 +144,7 @@ std::vector<Refusal> CacheRefusals(const SampleFarm& farm) {
       {"published without a signature", PublishNarInfos{{{farm.info.path, {}}}, At(9)}, "publish_narinfos"},
       {"published twice", PublishNarInfos{{{farm.info.path, {"k:x"}}, {farm.info.path, {"k:x"}}}, At(9)},
        farm.info.path},
+      {"opened, but only staged", OpenNarInfos{{farm.info.path}}, "open_narinfos " + farm.info.path},
       {"a worker without a name", SaveWorker{With<WorkerRecord>(farm.worker, [](auto& w) { w.name = ""; })},
        "save_worker"},
   };

@@ -77,6 +77,34 @@ TYPED_TEST(StateStoreTest, ALoadGivesTheNewestTwentyEvaluationsAndAllThatAreOpen
   EXPECT_THAT(this->store_->Evaluations("none", 2).value(), IsEmpty());
 }
 
+TYPED_TEST(StateStoreTest, ABusyBranchLeavesTheEvaluationsOfAnotherInALoad) {
+  this->Record(this->farm_.batch);
+  for (int id = 2; id <= 25; ++id) {
+    EvaluationRecord evaluation = this->farm_.evaluation;
+    evaluation.id = {id};
+    evaluation.branch = id == 2 ? "quiet" : "busy";
+    evaluation.state = EvaluationState::kFailed;
+    evaluation.settled_at = At(id);
+    this->Record({CreateEvaluation{evaluation}});
+  }
+  const Recorded recorded = this->Reopen();
+  ASSERT_THAT(recorded.evaluations, SizeIs(22));
+  EXPECT_EQ(recorded.evaluations[1].branch, "quiet");
+  EXPECT_EQ(recorded.evaluations[2].id.value, 6);
+}
+
+TYPED_TEST(StateStoreTest, ADerivedListIsReplacedByTheEvaluationsNext) {
+  this->Record(this->farm_.batch);
+  DerivedListRecord other = this->farm_.derived_list;
+  other.revision = "r2";
+  other.packages = {"another"};
+  this->Record({SaveDerivedList{other}});
+  const Recorded recorded = this->Reopen();
+  ASSERT_THAT(recorded.derived_lists, SizeIs(1));
+  EXPECT_EQ(recorded.derived_lists[0].packages, other.packages);
+  EXPECT_EQ(recorded.derived_lists[0].revision, "r2");
+}
+
 TYPED_TEST(StateStoreTest, AVariantIsReplacedAndTheLastOfTwoHolds) {
   this->Record(this->farm_.batch);
   VariantRecord first = this->farm_.refused, second = this->farm_.refused;
@@ -88,6 +116,19 @@ TYPED_TEST(StateStoreTest, AVariantIsReplacedAndTheLastOfTwoHolds) {
   const Recorded recorded = this->Reopen();
   ASSERT_THAT(recorded.variants, SizeIs(2));
   EXPECT_EQ(Describe(recorded.variants[1]), Describe(second));
+}
+
+TYPED_TEST(StateStoreTest, FindingsAreReplacedWithTheirVariant) {
+  this->Record(this->farm_.batch);
+  VariantRecord first = this->farm_.good, second = this->farm_.good;
+  first.findings = {{"a", Severity::kWarn, "m", {"p"}}, {"b", Severity::kWarn, "n", {}}};
+  second.findings = {{"c", Severity::kRefuse, "o", {"p", "q"}}};
+  this->Record({SaveVariants{{first}}, SaveVariants{{second, this->farm_.refused}}});
+  EXPECT_EQ(this->Reopen().variants[0].findings, second.findings);
+  EXPECT_EQ(this->store_->Variants({1})->at(0).findings, second.findings);
+  second.findings.clear();
+  this->Record({SaveVariants{{second}}});
+  EXPECT_THAT(this->Reopen().variants[0].findings, IsEmpty());
 }
 
 TYPED_TEST(StateStoreTest, ADerivationThatIsThereStays) {
@@ -173,6 +214,15 @@ TYPED_TEST(StateStoreTest, ANarInfoIsPublishedWithItsSignatures) {
   expected.narinfos[0].signatures = {"key-1:a+/=", "key-2:b"};
   expected.narinfos[0].published_at = At(70);
   EXPECT_EQ(Describe(this->Reopen()), Describe(expected));
+}
+
+TYPED_TEST(StateStoreTest, WhatIsHeldIsOpenedOnce) {
+  this->Record(this->farm_.batch);
+  const std::string& path = this->farm_.info.path;
+  this->Record({PublishNarInfos{{{path, {"key-1:a"}, NarInfoTier::kHeld}}, At(70)}});
+  EXPECT_EQ(this->Reopen().narinfos[0].tier, NarInfoTier::kHeld);
+  this->Record({OpenNarInfos{{path}}});
+  EXPECT_EQ(this->Reopen().narinfos[0].tier, NarInfoTier::kPublic);
 }
 
 TYPED_TEST(StateStoreTest, AChannelMovesToANewerEvaluation) {

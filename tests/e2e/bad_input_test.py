@@ -9,7 +9,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from farm import BIN, CHAIN, Farm, FarmTest, wait_for
+from farm import BIN, CHAIN, ROOT, Farm, FarmTest, wait_for
 
 MATRIX = 'name = "x"\nreason = "r"\n[source]\npath = "."\n[axes]\npackage = ["a"]\n'
 
@@ -65,6 +65,16 @@ class ConfigTest(unittest.TestCase):
         self.assertIn("key_file", done.stderr)
         self.assertRegex(done.stderr, r"hydrantd.toml:\d+")
 
+    def test_an_evaluator_that_is_not_there_names_the_setting(self):
+        done = self.start("[nix]\n", '[nix]\nevaluator = "/nowhere/nix-eval-jobs"\n')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('[nix] evaluator = "/nowhere/nix-eval-jobs": there is no such program', done.stderr)
+
+    def test_an_address_that_is_none_names_the_setting(self):
+        done = self.start("[nix]\n", '[nix]\nallowed_uris = ["https://"]\n')
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("[nix] allowed_uris: 'https://' names no host", done.stderr)
+
     def test_no_key_names_init(self):
         done = self.start("keys/cache.sec", "keys/absent.sec")
         self.assertNotEqual(done.returncode, 0)
@@ -90,8 +100,64 @@ class ConfigTest(unittest.TestCase):
         self.assertIn("database", self.farm.log("hydrantd"))
 
 
+# Every way in which a variant of a tree can go wrong, beside good ones.
+HOSTILE = """
+{ slice ? { }, ... }:
+let ok = name: derivation { inherit name; system = builtins.currentSystem; builder = "/bin/sh"; args = [ "-c" "echo ${name} > $out" ]; };
+in {
+  good = ok "good"; last = ok "last"; round = import ./a.nix; torn = import ./torn.nix; loops = let x = x; in x;
+  deep = let f = n: 1 + f (n + 1); in f 0; throws = throw "no such luck"; types = 1 + "a"; disk = builtins.readFile /etc/passwd;
+  net = import (builtins.fetchurl "http://127.0.0.1:9/x.nix");
+}
+"""
+CAUSES = {"good": None, "last": None, "round": "stack_overflow", "torn": "syntax_error", "loops": "recursion", "deep": "stack_overflow",
+          "throws": "throw", "types": "type_error", "disk": "rule", "net": "rule", "nosuch": "missing_attribute"}
+
+
+def hostile(farm):
+    tree = farm.tree("hostile", HOSTILE)
+    (tree / "a.nix").write_text("(import ./b.nix) + 1")
+    (tree / "b.nix").write_text("(import ./a.nix) + 1")
+    (tree / "torn.nix").write_text("{\n  a = ;\n}")
+    farm.matrix("hostile", tree, list(CAUSES))
+    farm.hydrant("trigger", "hostile", "--wait", check=False)
+    return farm.status("hostile")["variants"]
+
+
+class EvalJobsFarmTest(FarmTest):
+    """The same with `[nix] evaluator` set, by a stand-in for nix-eval-jobs."""
+
+    options = {"workers": 1}
+
+    def setUp(self):
+        self.farm = Farm(**self.options)
+        self.addCleanup(self.farm.down)
+        path = self.farm.dir / "hydrantd.toml"
+        path.write_text(path.read_text().replace("[nix]\n", f'[nix]\nevaluator = "{ROOT}/tests/fakes/nix_eval_jobs"\n'))
+        self.farm.up()
+
+    def test_a_hostile_tree_has_the_same_outcomes(self):
+        self.assertEqual({v["package"]: v.get("cause") or None for v in hostile(self.farm)}, CAUSES)
+
+
 class FarmInputTest(FarmTest):
     options = {"workers": 1}
+
+    def test_a_hostile_tree_has_one_typed_outcome_each_and_the_rest_goes_on(self):
+        variants = hostile(self.farm)
+        self.assertEqual({v["package"]: v.get("cause") or None for v in variants}, CAUSES)
+        self.assertEqual({v["state"] for v in variants if not CAUSES[v["package"]]}, {"cached"})
+        by_package = {v["package"]: v for v in variants}
+        self.assertIn("torn.nix:2:7", by_package["torn"]["message"])
+        self.assertIn("[nix] allowed_uris", by_package["net"]["message"])
+
+    def test_a_matrix_that_asks_for_more_addresses_than_the_farm_permits_is_refused(self):
+        tree = self.farm.tree("chain", CHAIN)
+        path = self.farm.matrix("chain", tree, ["base"])
+        path.write_text(path.read_text().replace("[axes]", 'allowed_uris = ["https://example.org/"]\n[axes]'))
+        done = self.farm.hydrant("matrix", "apply", str(path), check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("asks for https://example.org/; this farm permits none ([nix] allowed_uris of hydrantd)", done.stderr)
 
     def test_an_unreachable_source_fails_the_evaluation_with_its_path(self):
         tree = self.farm.tree("gone", CHAIN)

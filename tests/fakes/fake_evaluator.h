@@ -24,6 +24,11 @@ class FakeEvaluator final : public Evaluator {
     MutexLock lock(mu_);
     script_[package_or_id] = std::move(outcome);
   }
+  // What the switch of a derived list changes in the tree, of which the filter keeps what it matches.
+  void ScriptChanged(std::vector<std::string> packages) {
+    MutexLock lock(mu_);
+    changed_ = std::move(packages);
+  }
   // Instead of evaluating: "no Nix" and the like.
   void FailWith(absl::Status status) {
     MutexLock lock(mu_);
@@ -59,6 +64,22 @@ class FakeEvaluator final : public Evaluator {
     return cancelled.load() ? absl::CancelledError("evaluation cancelled") : absl::OkStatus();
   }
 
+  absl::StatusOr<DerivedList> DerivePackages(const EvaluationInput& input,
+                                             const std::atomic<bool>& cancelled) override {
+    MutexLock lock(mu_);
+    if (!status_.ok()) return status_;
+    if (!input.matrix.derived) return absl::InvalidArgumentError("its package list is not derived");
+    if (input.expansion.slices.empty()) return absl::InvalidArgumentError("it has no slice");
+    if (cancelled.load()) return absl::CancelledError("evaluation cancelled");
+    DerivedList list;
+    for (const std::string& package : changed_) {
+      if (MatchesDerivedFilter(input.matrix, package)) list.packages.push_back(package);
+    }
+    list.notes.push_back(
+        absl::StrCat(input.matrix.derived->changed_by, " changes ", list.packages.size(), " packages"));
+    return list;
+  }
+
   void Release(const std::string& root) override {
     MutexLock lock(mu_);
     roots_.erase(root);
@@ -75,6 +96,7 @@ class FakeEvaluator final : public Evaluator {
 
   mutable Mutex mu_;
   std::map<std::string, Outcome> script_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::string> changed_ ABSL_GUARDED_BY(mu_);
   absl::Status status_ ABSL_GUARDED_BY(mu_);
   std::set<std::string> roots_ ABSL_GUARDED_BY(mu_);
 };

@@ -18,10 +18,17 @@ class FakePresence final : public Presence {
   void Hold(const std::string& store_path) { Say(store_path, {.held = Held::kPresent, .cache = kCache}); }
   void Hide(const std::string& store_path) { Say(store_path, {.held = Held::kUnknown, .why = "it does not answer"}); }
 
+  // How often a path was asked for.
+  int Asked(const std::string& store_path) {
+    MutexLock lock(mu_);
+    return asked_[store_path];
+  }
+
   std::map<std::string, Answer> Ask(const std::vector<std::string>& store_paths) override {
     MutexLock lock(mu_);
     std::map<std::string, Answer> answers;
     for (const std::string& path : store_paths) {
+      ++asked_[path];
       const auto found = answers_.find(path);
       answers[path] = found != answers_.end() ? found->second : Answer{.held = Held::kAbsent};
     }
@@ -36,6 +43,7 @@ class FakePresence final : public Presence {
 
   Mutex mu_;
   std::map<std::string, Answer> answers_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, int> asked_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace hydrant

@@ -23,12 +23,12 @@ auto Values(const Map& map) {
 Recorded MemoryTables::Load() const {
   Recorded recorded;
   recorded.matrices = Values(matrices_);
-  std::map<std::string, size_t> of_matrix;
+  std::map<std::pair<std::string, std::string>, size_t> of_branch;
   std::map<std::string, bool> wanted_texts;
   for (const MatrixRecord& matrix : recorded.matrices) wanted_texts[matrix.digest] = true;
   for (auto i = evaluations_.rbegin(); i != evaluations_.rend(); ++i) {
     const EvaluationRecord& evaluation = i->second;
-    if (of_matrix[evaluation.matrix]++ >= kNewestEvaluations && IsFinal(evaluation.state)) continue;
+    if (of_branch[{evaluation.matrix, evaluation.branch}]++ >= kNewestEvaluations && IsFinal(evaluation.state)) continue;
     wanted_texts[evaluation.digest] = true;
     recorded.evaluations.push_back(evaluation);
   }
@@ -38,6 +38,8 @@ Recorded MemoryTables::Load() const {
   }
   for (const EvaluationRecord& evaluation : recorded.evaluations) {
     for (VariantRecord& variant : Variants(evaluation.id)) recorded.variants.push_back(std::move(variant));
+    if (auto list = derived_lists_.find(evaluation.id); list != derived_lists_.end())
+      recorded.derived_lists.push_back(list->second);
   }
   for (const auto& [path, derivation] : derivations_) recorded.derivations.push_back(derivation);
   recorded.steps = Values(steps_);

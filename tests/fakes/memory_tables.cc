@@ -129,7 +129,8 @@ absl::Status MemoryTables::Apply(const SaveMatrix& change) {
 absl::Status MemoryTables::Apply(const CreateEvaluation& change) {
   EvaluationRecord kept = change.evaluation;
   HYDRANT_RETURN_IF_ERROR(
-      CheckTexts("create_evaluation", {kept.matrix, kept.digest, kept.only, kept.revision}));
+      CheckTexts("create_evaluation", {kept.matrix, kept.digest, kept.only, kept.revision, kept.branch,
+                                       kept.wanted_revision}));
   const std::string key = absl::StrCat(kept.id.value);
   if (kept.id <= last_evaluation_) return Refused("create_evaluation", key, "its number was given before");
   if (!matrices_.contains(kept.matrix)) return Refused("create_evaluation", key, "there is no such matrix");
@@ -161,17 +162,40 @@ absl::Status MemoryTables::Apply(const MoveEvaluation& change) {
   return absl::OkStatus();
 }
 
+absl::Status MemoryTables::Apply(const SaveDerivedList& change) {
+  DerivedListRecord kept = change.list;
+  HYDRANT_RETURN_IF_ERROR(CheckTexts("save_derived_list", {kept.revision}));
+  for (const std::string& package : kept.packages) {
+    HYDRANT_RETURN_IF_ERROR(CheckTexts("save_derived_list", {package}));
+  }
+  const std::string key = absl::StrCat(kept.evaluation.value);
+  if (kept.revision.empty()) return Refused("save_derived_list", key, "its revision is empty");
+  if (!evaluations_.contains(kept.evaluation)) return Refused("save_derived_list", key, "there is no such evaluation");
+  for (std::string& note : kept.notes) note = CleanUtf8(note);
+  Put(derived_lists_, kept.evaluation, kept);
+  return absl::OkStatus();
+}
+
 absl::Status MemoryTables::Apply(const SaveVariants& change) {
   for (VariantRecord kept : change.variants) {
     HYDRANT_RETURN_IF_ERROR(
         CheckTexts("save_variants", {kept.id, kept.package, kept.slice_json, kept.derivation,
-                                     kept.environment, kept.environment_output}));
+                                     kept.environment, kept.environment_output, kept.facts_json}));
     if (kept.id.empty() || kept.ordinal < 0)
       return Refused("save_variants", kept.id, "its id or ordinal is no such");
     if (!evaluations_.contains(kept.evaluation))
       return Refused("save_variants", kept.id, "there is no such evaluation");
     if (kept.derivation.empty() != (kept.cause != Cause::kNone)) {
       return Refused("save_variants", kept.id, "has not one of derivation and cause");
+    }
+    if (!kept.tier.empty() && kept.tier != "public" && kept.tier != "private") {
+      return Refused("save_variants", kept.id, "its tier is no such");
+    }
+    for (Finding& finding : kept.findings) {
+      HYDRANT_RETURN_IF_ERROR(CheckTexts("save_findings", {finding.rule}));
+      for (const std::string& name : finding.path) HYDRANT_RETURN_IF_ERROR(CheckTexts("save_findings", {name}));
+      if (finding.rule.empty()) return Refused("save_findings", kept.id, "a finding is of no rule");
+      finding.message = CleanUtf8(finding.message);
     }
     kept.message = CleanUtf8(kept.message);
     Put(variants_, {kept.evaluation, kept.id}, kept);
@@ -341,7 +365,7 @@ absl::Status MemoryTables::Apply(const StageNarInfo& change) {
 }
 
 absl::Status MemoryTables::Apply(const PublishNarInfos& change) {
-  for (const auto& [path, signatures] : change.entries) {
+  for (const auto& [path, signatures, tier] : change.entries) {
     const NarInfoRecord* there = Lookup(narinfos_, path);
     if (there == nullptr || there->state != NarInfoState::kStaged)
       return Refused("publish_narinfos", path, "is not staged");
@@ -349,8 +373,21 @@ absl::Status MemoryTables::Apply(const PublishNarInfos& change) {
     NarInfoRecord published = *there;
     published.state = NarInfoState::kPublished;
     published.signatures = signatures;
+    published.tier = tier;
     published.published_at = Cut(change.at);
     Put(narinfos_, path, published);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTables::Apply(const OpenNarInfos& change) {
+  for (const std::string& path : change.paths) {
+    const NarInfoRecord* there = Lookup(narinfos_, path);
+    if (there == nullptr || there->state != NarInfoState::kPublished || there->tier != NarInfoTier::kHeld)
+      return Refused("open_narinfos", path, "is not held");
+    NarInfoRecord opened = *there;
+    opened.tier = NarInfoTier::kPublic;
+    Put(narinfos_, path, opened);
   }
   return absl::OkStatus();
 }

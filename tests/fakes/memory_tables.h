@@ -30,6 +30,7 @@ class MemoryTables {
   absl::Status Apply(const SaveMatrix& change);
   absl::Status Apply(const CreateEvaluation& change);
   absl::Status Apply(const MoveEvaluation& change);
+  absl::Status Apply(const SaveDerivedList& change);
   absl::Status Apply(const SaveVariants& change);
   absl::Status Apply(const SaveDerivations& change);
   absl::Status Apply(const CreateSteps& change);
@@ -42,6 +43,7 @@ class MemoryTables {
   absl::Status Apply(const EndAttempt& change);
   absl::Status Apply(const StageNarInfo& change);
   absl::Status Apply(const PublishNarInfos& change);
+  absl::Status Apply(const OpenNarInfos& change);
   absl::Status Apply(const MoveChannel& change);
   absl::Status Apply(const SaveWorker& change);
 
@@ -55,6 +57,7 @@ class MemoryTables {
   std::map<std::string, MatrixRecord> matrices_;
   std::map<std::string, MatrixTextRecord> texts_;
   std::map<EvaluationId, EvaluationRecord> evaluations_;
+  std::map<EvaluationId, DerivedListRecord> derived_lists_;
   std::map<std::pair<EvaluationId, std::string>, VariantRecord> variants_;
   std::map<std::string, DerivationRecord> derivations_;
   std::map<std::string, StepRecord> steps_;

@@ -1,5 +1,6 @@
-// What a trigger costs once its revision was evaluated, from Trigger to the full grid: coordinator, evaluation cache,
-// closure and PostgreSQL are the real ones; the evaluator, the source and the caches upstream answer at once.
+// What a trigger costs once its revision was evaluated, from Trigger to the full grid, and the difference of two
+// evaluations: coordinator, evaluation cache, closure and PostgreSQL are the real ones; the evaluator, the source and the
+// caches upstream answer at once.
 //
 // usage: retrigger_bench [VARIANTS] [DERIVATIONS]      default: 2000 20000
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "daemon/cache/nar_intake.h"
+#include "daemon/coordinator/comparison.h"
 #include "daemon/coordinator/coordinator.h"
 #include "daemon/coordinator/evaluation_run.h"
 #include "daemon/evaluate/cached_evaluator.h"
@@ -117,6 +119,9 @@ class GraphEvaluator final : public Evaluator {
     for (auto& [slice, outcomes] : slices) take(std::move(outcomes));
     return absl::OkStatus();
   }
+  absl::StatusOr<DerivedList> DerivePackages(const EvaluationInput&, const std::atomic<bool>&) override {
+    return absl::UnimplementedError("its packages are declared");
+  }
   void Release(const std::string&) override {}
   size_t evaluated = 0;
 
@@ -167,6 +172,7 @@ struct Farm {
   DerivationClosure closure;
   StoreImport import;
   EvaluationRun run;
+  Comparison comparison{{.coordinator = coordinator, .store = &closure}};
 };
 
 double CpuSeconds() {
@@ -200,6 +206,8 @@ class Bench {
     graph_.Change(variants_ / 10);  // 1 % of all derivations, when a tenth of them are variants'
     source_.revision = "r2";
     Trigger("a nearby revision: 1 % of the derivations changed");
+    Compare("the difference of these two, first");
+    Compare("the difference of these two, again");
     Start("start with all that recorded");
     Trigger("again, first after the start");
     std::vector<NarInfoRecord> held;
@@ -240,7 +248,7 @@ class Bench {
   }
   void Trigger(const std::string& what) {
     Measure(what, [&] {
-      Require(farm_->coordinator.Trigger("m", "", 0).status());
+      Require(farm_->coordinator.Trigger({.matrix = "m"}).status());
       const auto task = Take(farm_->coordinator.TakeRequested());
       farm_->run.Run(*task, stop_);
       const auto grid = Take(farm_->coordinator.Grid("m", {}));
@@ -248,6 +256,15 @@ class Bench {
       for (const GridVariant& variant : grid.variants) {
         if (variant.record.derivation.empty()) Require(absl::InternalError(variant.record.id + ": " + variant.record.message));
       }
+    });
+  }
+
+  // Of the newest evaluation and the one before.
+  void Compare(const std::string& what) {
+    Measure(what, [&] {
+      const std::vector<EvaluationRecord> newest = Take(farm_->coordinator.Evaluations("m"));
+      const ComparisonView view = Take(farm_->comparison.Compare(newest[1].id, newest[0].id));
+      if (view.changes.size() != variants_ / 10) Require(absl::InternalError("not what changed"));
     });
   }
 

@@ -1,0 +1,83 @@
+#include "daemon/coordinator/evaluation_audit.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "daemon/audit/asked_audit.h"
+#include "daemon/audit/variant_tier.h"
+#include "lib/matrix/cuda_version.h"
+
+namespace hydrant {
+namespace {
+
+using Axes = std::map<std::string, AxisValue>;
+
+std::optional<CudaVersion> CudaOf(const Axes& axes) {
+  const auto cuda = axes.find("cuda");
+  if (cuda == axes.end() || cuda->second.words.empty()) return std::nullopt;
+  return ParseCudaVersion(cuda->second.words[0]);
+}
+
+void Add(std::vector<Finding> more, std::vector<Finding>& findings) {
+  for (Finding& finding : more) {
+    const bool told = std::any_of(findings.begin(), findings.end(), [&](const Finding& other) {
+      return other.rule == finding.rule && other.message == finding.message;
+    });
+    if (!told) findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+EvaluationAudit::EvaluationAudit(std::shared_ptr<const Declared> declared, std::shared_ptr<const Derived> derived)
+    : declared_(std::move(declared)), derived_(std::move(derived)), policy_(declared_->matrix) {}
+
+void EvaluationAudit::Take(const std::vector<std::shared_ptr<const LoadedDerivation>>& derivations) {
+  for (const auto& loaded : derivations) {
+    if (closure_.Knows(loaded->path)) continue;
+    const nix::Derivation& parsed = loaded->parsed;
+    ClosureAudit::Facts facts{.path = loaded->path};
+    for (const auto& [input, outputs] : parsed.input_derivations) facts.inputs.push_back(input);
+    for (const auto& [name, output] : parsed.outputs) {
+      if (!output.path.empty()) facts.outputs.push_back(output.path);
+      facts.fixed_output = facts.fixed_output || output.fixed();
+    }
+    facts.environment.assign(parsed.environment.begin(), parsed.environment.end());
+    closure_.Take(facts);
+  }
+}
+
+size_t EvaluationAudit::SliceOf(const VariantRecord& variant) const {
+  return expansion().variants[static_cast<size_t>(variant.ordinal)].slice;
+}
+
+std::vector<Finding> EvaluationAudit::Judge(const VariantRecord& variant, const VariantFacts* facts) const {
+  if (variant.derivation.empty()) return {};
+  const size_t slice = SliceOf(variant);
+  const Axes& axes = expansion().slices[slice].axes;
+  const auto libraries = libraries_.find(slice);
+  ClosureAudit::Question question{.derivation = variant.derivation, .cuda = CudaOf(axes),
+                                  .libraries = libraries == libraries_.end() ? nullptr : &libraries->second};
+  std::vector<Finding> findings = closure_.Judge(question);
+  if (!variant.environment.empty()) {
+    question.derivation = variant.environment;
+    Add(closure_.Judge(question), findings);
+  }
+  if (facts != nullptr) Add(JudgeAsked(axes, *facts), findings);
+  return findings;
+}
+
+void EvaluationAudit::CompareSlices(const std::vector<const VariantRecord*>& variants) {
+  std::map<size_t, std::vector<std::string_view>> roots;
+  for (const VariantRecord* variant : variants) {
+    if (!variant->derivation.empty()) roots[SliceOf(*variant)].push_back(variant->derivation);
+  }
+  for (const auto& [slice, of_slice] : roots) libraries_[slice] = closure_.UsedByMost(of_slice);
+}
+
+std::string_view EvaluationAudit::TierOf(const VariantFacts* facts) const {
+  return TierName(TierOfVariant(policy_, facts == nullptr ? VariantFacts{} : *facts));
+}
+
+}  // namespace hydrant
