@@ -74,6 +74,7 @@ absl::StatusOr<StoredLog> OpenLog(const Coordinator& coordinator, const AttemptL
     return absl::NotFoundError(absl::StrCat("no log of ", derivation));
   }
   stored.size = s.st_size;
+  stored.restricted = coordinator.MadeInPrivate(derivation);
   return stored;
 }
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "daemon/audit/audit_rule.h"
+#include "lib/matrix/audit_rule.h"
 #include "lib/matrix/cuda_version.h"
 
 namespace hydrant {
@@ -74,6 +74,13 @@ void JudgePython(const Axes& axes, const VariantFacts& facts, std::vector<Findin
                                                    ", the slice asks for ", asked->words[0])));
 }
 
+void JudgeHygiene(const VariantFacts& facts, std::vector<Finding>& findings) {
+  for (const std::string& refused : facts.hygiene) {
+    findings.push_back(
+        Warning(kForcesUnfree, absl::StrCat("it cannot be asked where unfree is refused: ", refused)));
+  }
+}
+
 }  // namespace
 
 std::vector<Finding> JudgeAsked(const Axes& axes, const VariantFacts& facts) {
@@ -82,6 +89,7 @@ std::vector<Finding> JudgeAsked(const Axes& axes, const VariantFacts& facts) {
   JudgeVersion(axes, facts, findings);
   JudgeCapabilities(axes, facts, findings);
   JudgePython(axes, facts, findings);
+  JudgeHygiene(facts, findings);
   return findings;
 }
 

@@ -14,7 +14,8 @@ namespace hydrant {
 
 // cuda_support, cuda_version, capabilities, python: where passthru tells something and it is not what `axes`
 // (of the variant's slice) say. An axis that is default or not declared asks for nothing, and neither does a
-// package that tells nothing: most are indifferent to CUDA. All as warnings, without a path.
+// package that tells nothing: most are indifferent to CUDA. forces_unfree: each question of `facts.hygiene`.
+// All as warnings, without a path.
 // A slice asks for CUDA support where it has the axis cuda, unless its accelerator is another.
 std::vector<Finding> JudgeAsked(const std::map<std::string, AxisValue>& axes, const VariantFacts& facts);
 

@@ -63,6 +63,11 @@ TEST(AskedAuditTest, EachDifferenceFromTheSliceIsTold) {
        {.python_version = "3.12"},
        "python: its interpreter is Python 3.12, the slice asks for python313"},
       {"the tree's own interpreter", {{"python", {{"python3"}}}}, {.python_version = "3.12"}, ""},
+      {"a harmless question forces what is unfree",
+       {},
+       {.hygiene = {"name: Package ‘cudatoolkit-12.2’ has an unfree license"}},
+       "forces_unfree: it cannot be asked where unfree is refused: name: Package ‘cudatoolkit-12.2’ has an "
+       "unfree license"},
       {"another kind of set", {{"python", {{"pypy39"}}}}, {.python_version = "3.12"}, ""},
   };
   for (const Row& row : rows) {

@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "daemon/audit/audit_rule.h"
 #include "daemon/audit/derivation_names.h"
+#include "lib/matrix/audit_rule.h"
 
 namespace hydrant {
 namespace {
@@ -25,12 +25,15 @@ std::string FlavourText(uint32_t value) {
 std::string Arrows(const std::vector<std::string>& names) { return absl::StrJoin(names, " → "); }
 
 // "python3.12-jaxlib-0.4.1 (0a1b2c3d)": two of one name are told apart by their hash.
-std::string Told(const DerivationTable& table, DerivationNumber d) {
-  constexpr size_t kHashCharacters = 8;
-  const std::string path(table.path(d));
-  const size_t base = path.rfind('/') + 1;
-  return absl::StrCat(std::string(table.name(d)), " (", path.substr(base, kHashCharacters), ")");
+std::string Told(std::string_view derivation) {
+  constexpr size_t kHashCharacters = 8, kHashLength = 32;
+  std::string_view base = derivation.substr(derivation.rfind('/') + 1);
+  if (base.ends_with(".drv")) base.remove_suffix(4);
+  if (base.size() <= kHashLength + 1) return std::string(derivation);
+  return absl::StrCat(std::string(base.substr(kHashLength + 1)), " (",
+                      std::string(base.substr(0, kHashCharacters)), ")");
 }
+std::string Told(const DerivationTable& table, DerivationNumber d) { return Told(table.path(d)); }
 
 // Names of a way, cut in its middle when it is long.
 std::vector<std::string> Names(const DerivationTable& table, const std::vector<DerivationNumber>& way) {
@@ -268,12 +271,10 @@ void ClosureAudit::JudgeLibraries(DerivationNumber d, const Libraries& libraries
       });
       if (right) continue;
       const std::vector<std::string> way = Way(d, *reach);
-      const std::optional<DerivationNumber> own = table_.Find(paths.front());
-      findings.push_back(
-          {.rule = std::string(kNamedPackage),
-           .message = absl::StrCat(library, " is ", Told(table_, mark.value), " through ", Arrows(way),
-                                   ", the slice's own is ", own ? Told(table_, *own) : paths.front()),
-           .path = way});
+      findings.push_back({.rule = std::string(kNamedPackage),
+                          .message = absl::StrCat(library, " is ", Told(table_, mark.value), " through ",
+                                                  Arrows(way), ", the slice's own is ", Told(paths.front())),
+                          .path = way});
     }
   }
 }

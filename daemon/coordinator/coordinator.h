@@ -34,6 +34,7 @@
 #include "daemon/source/source.h"
 #include "lib/base/clock.h"
 #include "lib/base/mutex.h"
+#include "lib/matrix/licence.h"
 
 namespace hydrant {
 
@@ -132,6 +133,8 @@ class Coordinator {
   // Newest first, at most 200; empty: of every matrix, of every branch.
   absl::StatusOr<std::vector<EvaluationRecord>> Evaluations(const std::string& matrix, const std::string& branch = "") const
       ABSL_LOCKS_EXCLUDED(mu_);
+  // True when all variants that it makes are private; where it makes none, unless its outputs, or all that is, are public.
+  bool MadeInPrivate(const std::string& derivation) const ABSL_LOCKS_EXCLUDED(mu_);
   absl::StatusOr<ExplainView> Explain(const std::string& address, EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
   // The attempt that an address's log is of: the live one, else the last.
   absl::StatusOr<AttemptRecord> AttemptOf(const std::string& address, EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
@@ -178,7 +181,18 @@ class Coordinator {
   bool AdvanceSteps() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
   bool AdvanceChecks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
   // The derivations that may be published now, with their outputs.
-  std::map<StepId, std::vector<std::string>> Publishable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  struct Publication {
+    std::vector<std::string> roots;
+    PublishingTiers tiers;
+  };
+  std::map<StepId, Publication> Publishable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  static Tier TierOf(const EvaluationEntry& evaluation, const VariantEntry& variant);
+  // A variant that wants the step and whose checks passed: a public one where there is any.
+  std::optional<VariantRef> Passed(StepId step) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Of a derivation that makes no variant.
+  bool NeededInPrivate(const std::string& derivation) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // True when an output is published, but held.
+  bool HoldsBack(const VariantEntry& variant) const;
   void NotePublished(StepId step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteUnpublished(StepId step, const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool PublishPassed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);

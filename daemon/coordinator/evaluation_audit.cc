@@ -5,6 +5,7 @@
 #include <string>
 
 #include "daemon/audit/asked_audit.h"
+#include "daemon/audit/refusal.h"
 #include "daemon/audit/variant_tier.h"
 #include "lib/matrix/cuda_version.h"
 
@@ -52,20 +53,41 @@ size_t EvaluationAudit::SliceOf(const VariantRecord& variant) const {
   return expansion().variants[static_cast<size_t>(variant.ordinal)].slice;
 }
 
+ClosureAudit::Libraries EvaluationAudit::LibrariesOf(size_t slice, const VariantFacts* facts) const {
+  const auto common = libraries_.find(slice);
+  ClosureAudit::Libraries libraries = common == libraries_.end() ? ClosureAudit::Libraries() : common->second;
+  if (facts == nullptr) return libraries;
+  for (const auto& [library, derivation] : facts->named) libraries[library] = {derivation};
+  return libraries;
+}
+
 std::vector<Finding> EvaluationAudit::Judge(const VariantRecord& variant, const VariantFacts* facts) const {
   if (variant.derivation.empty()) return {};
   const size_t slice = SliceOf(variant);
   const Axes& axes = expansion().slices[slice].axes;
-  const auto libraries = libraries_.find(slice);
-  ClosureAudit::Question question{.derivation = variant.derivation, .cuda = CudaOf(axes),
-                                  .libraries = libraries == libraries_.end() ? nullptr : &libraries->second};
+  const ClosureAudit::Libraries libraries = LibrariesOf(slice, facts);
+  ClosureAudit::Question question{.derivation = variant.derivation, .cuda = CudaOf(axes), .libraries = &libraries};
   std::vector<Finding> findings = closure_.Judge(question);
   if (!variant.environment.empty()) {
     question.derivation = variant.environment;
     Add(closure_.Judge(question), findings);
   }
   if (facts != nullptr) Add(JudgeAsked(axes, *facts), findings);
+  SetSeverity(declared_->matrix.audit_refuse, findings);
   return findings;
+}
+
+void EvaluationAudit::Settle(VariantRecord& variant, const VariantFacts* facts) const {
+  variant.tier = TierOf(facts);
+  variant.findings = Judge(variant, facts);
+  const std::optional<Refusal> refusal = RefusalOf(variant.findings);
+  if (!refusal) return;
+  variant.cause = refusal->cause;
+  variant.message = refusal->message;
+  variant.derivation.clear();
+  variant.outputs.clear();
+  variant.environment.clear();
+  variant.environment_output.clear();
 }
 
 void EvaluationAudit::CompareSlices(const std::vector<const VariantRecord*>& variants) {

@@ -27,10 +27,13 @@ class EvaluationAudit {
   void Take(const std::vector<std::shared_ptr<const LoadedDerivation>>& derivations);
 
   // What is wrong with a variant that has a derivation, and with its environment; `facts` null: nothing is known of it. The
-  // libraries of its slice are judged once CompareSlices was told them.
+  // libraries of its slice are those that its facts name; of those that they do not, CompareSlices must have been told.
   std::vector<Finding> Judge(const VariantRecord& variant, const VariantFacts* facts) const;
-  // From now on the libraries of a slice are those that most of its variants reach. The derivations of an evaluation that
-  // began in another process may be unknown here: they have no say.
+  // Gives a variant that has a derivation its tier and findings. Where a rule of [audit] refuse found something it is failed
+  // and has no derivation any more: nothing is built for it.
+  void Settle(VariantRecord& variant, const VariantFacts* facts) const;
+  // From now on the libraries of a slice that facts do not name are those that most of its variants reach. The derivations of
+  // an evaluation that began in another process may be unknown here: they have no say.
   void CompareSlices(const std::vector<const VariantRecord*>& variants);
   // True when something of the variant is known here beside its facts.
   bool Knows(const VariantRecord& variant) const { return closure_.Knows(variant.derivation); }
@@ -41,12 +44,13 @@ class EvaluationAudit {
  private:
   const Expansion& expansion() const { return derived_ != nullptr ? derived_->expansion : declared_->expansion; }
   size_t SliceOf(const VariantRecord& variant) const;
+  ClosureAudit::Libraries LibrariesOf(size_t slice, const VariantFacts* facts) const;
 
   std::shared_ptr<const Declared> declared_;
   std::shared_ptr<const Derived> derived_;
   LicencePolicy policy_;
   ClosureAudit closure_;
-  std::map<size_t, ClosureAudit::Libraries> libraries_;  // by slice
+  std::map<size_t, ClosureAudit::Libraries> libraries_;  // by slice, as most of its variants have them
 };
 
 }  // namespace hydrant

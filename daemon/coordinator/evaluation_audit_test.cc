@@ -10,6 +10,7 @@ namespace hydrant {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 class EvaluationAuditTest : public FarmTest {
@@ -59,6 +60,36 @@ TEST_F(EvaluationAuditTest, ALibraryThatIsNotTheSlicesOwnIsToldOnceAllAreKnown) 
   ASSERT_TRUE(farm().FinishEvaluation(id, absl::OkStatus()).ok());
   EXPECT_THAT(RulesOf("odd"), ElementsAre("named_package"));
   EXPECT_THAT(RulesOf("a"), IsEmpty());
+}
+
+TEST_F(EvaluationAuditTest, ALibraryThatTheSliceNamesIsItsOwnHoweverFewReachIt) {
+  SetPackages(two_nccls_);
+  Declare("m", {"odd", "a", "b"});
+  for (const char* name : {"odd", "a", "b"}) facts_[name] = {.named = {{"nccl", DrvOf("nccl-2.21")}}};
+  const EvaluationId id = EvaluateWithoutEnd();
+  EXPECT_THAT(RulesOf("a"), ElementsAre("named_package")) << "known with its outcome";
+  ASSERT_TRUE(farm().FinishEvaluation(id, absl::OkStatus()).ok());
+  EXPECT_THAT(RulesOf("odd"), IsEmpty());
+  EXPECT_THAT(RulesOf("a"), ElementsAre("named_package"));
+  EXPECT_THAT(RulesOf("b"), ElementsAre("named_package"));
+}
+
+TEST_F(EvaluationAuditTest, ALibraryThatNoVariantReachesIsTheSlicesOwnAllTheSame) {
+  SetPackages(two_nccls_);
+  Declare("m", {"a", "b"});
+  for (const char* name : {"a", "b"}) facts_[name] = {.named = {{"nccl", DrvOf("nccl-2.26")}}};
+  TriggerAndEvaluate("m");
+  ASSERT_THAT(RulesOf("a"), ElementsAre("named_package"));
+  EXPECT_THAT(Of("a").findings[0].message, HasSubstr("the slice's own is nccl-2.26 ("));
+}
+
+TEST_F(EvaluationAuditTest, AHarmlessQuestionThatIsRefusedIsTold) {
+  SetPackages("torch");
+  facts_["torch"] = {.hygiene = {"name: Package ‘cudatoolkit-12.2’ has an unfree license"}};
+  Declare("m", {"torch"});
+  TriggerAndEvaluate("m");
+  ASSERT_THAT(RulesOf("torch"), ElementsAre("forces_unfree"));
+  EXPECT_THAT(Of("torch").findings[0].message, HasSubstr("cudatoolkit-12.2"));
 }
 
 TEST_F(EvaluationAuditTest, FindingsAndTierAreThereAfterARestart) {

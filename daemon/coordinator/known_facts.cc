@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "daemon/audit/refusal.h"
 #include "daemon/evaluate/facts_text.h"
 
 namespace hydrant {
@@ -19,7 +20,9 @@ void RecallFacts(VariantEntry& variant) {
 HydraVerdict HydraOf(const VariantRecord& record, const VariantFacts* facts) {
   // What is still unknown has no outcome to judge.
   if (record.cause == Cause::kNone && facts == nullptr) return {};
-  return JudgeForHydra(facts == nullptr ? VariantFacts{} : *facts, record.cause);
+  // Hydra knows nothing of what a matrix refuses.
+  const Cause cause = facts != nullptr && IsRefusal(record.cause) ? Cause::kNone : record.cause;
+  return JudgeForHydra(facts == nullptr ? VariantFacts{} : *facts, cause);
 }
 
 }  // namespace hydrant

@@ -51,6 +51,16 @@ TEST_F(KnownFactsTest, ANewEvaluationForgetsThoseOfTheOldOne) {
   EXPECT_NE(Of("torch", {1}).facts, nullptr);
 }
 
+TEST_F(KnownFactsTest, AVariantThatARuleRefusesKeepsItsFactsAndWhatHydraWouldDo) {
+  SetPackages("torch");
+  facts_["torch"] = {.licences = {{"CUDA EULA", false}}, .cuda_support = false};
+  Declare("m", {"torch"}, "cuda = [\"12.9\"]\n[audit]\nrefuse = [\"cuda_support\"]\n");
+  TriggerAndEvaluate("m");
+  ASSERT_EQ(Of("torch").record.cause, Cause::kAuditFailed);
+  EXPECT_EQ(*Of("torch").facts, facts_["torch"]);
+  EXPECT_EQ(Of("torch").hydra.reason, "unfree: CUDA EULA");
+}
+
 TEST_F(KnownFactsTest, AVariantThatWasCancelledKeepsItsFacts) {
   EvaluateTwo();
   ASSERT_TRUE(farm().Cancel({.address = "torch@*", .matrix = "m"}).ok());

@@ -108,8 +108,7 @@ void Coordinator::PlanOutcomes(Decision& decision, EvaluationEntry& evaluation, 
     Take(outcome, variant.record);
     if (variant.record.cause == Cause::kNone) {
       LearnFacts(outcome.facts, variant);
-      variant.record.tier = audit.TierOf(variant.facts.get());
-      variant.record.findings = audit.Judge(variant.record, variant.facts.get());
+      audit.Settle(variant.record, variant.facts.get());
     }
     variant.known = true;
     for (CheckRecord& check : LinkVariant(*state_, evaluation, found->second)) created.checks.push_back(std::move(check));

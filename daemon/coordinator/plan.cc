@@ -47,8 +47,10 @@ void JudgePlanned(const EvaluationEntry& entry, const OutcomeBatch& batch, std::
   audit.CompareSlices(records);
   for (PlannedVariant& variant : variants) {
     if (variant.record.derivation.empty()) continue;
-    variant.record.tier = audit.TierOf(variant.facts.get());
-    variant.record.findings = audit.Judge(variant.record, variant.facts.get());
+    audit.Settle(variant.record, variant.facts.get());
+    if (!variant.record.derivation.empty()) continue;
+    variant.state = "failed";
+    variant.held_by.clear();
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/audit/refusal.h"
 
 namespace hydrant {
 namespace {
@@ -166,6 +167,7 @@ VariantView Describe(const FarmState& state, const EvaluationEntry& evaluation, 
     view.cause = CauseName(record.cause);
     Set(view, record.cause == Cause::kCancelled   ? VariantState::kCancelled
               : IsEvaluatorDeath(record.cause)    ? VariantState::kFailed
+              : IsRefusal(record.cause)           ? VariantState::kFailed  // it could have been built
                                                   : VariantState::kImpossible,
         record.message);
   } else if (variant.step) {

@@ -113,6 +113,7 @@ struct Matrix {
   std::vector<LimitsFor> limits_for;
   bool licence_declared = false;
   std::vector<std::string> licence_public, licence_private;
+  std::vector<std::string> audit_refuse;  // names of AuditRules() whose findings fail a variant
   int priority = 0;
 };
 

@@ -71,7 +71,7 @@ class MatrixReader {
 absl::StatusOr<Matrix> MatrixReader::Read(const TomlNode& document) {
   TableReader top(document, "the matrix",
                   {"name", "reason", "priority", "source", "schedule", "nixpkgs", "axes", "groups", "include",
-                   "exclude", "gate", "check", "limits", "license"},
+                   "exclude", "gate", "check", "limits", "license", "audit"},
                   &errors_);
   ReadHead(&top);
   if (const TomlNode* table = top.ReadTable("source")) ReadSource(*table);
@@ -86,6 +86,7 @@ absl::StatusOr<Matrix> MatrixReader::Read(const TomlNode& document) {
   for (const TomlNode* table : top.ReadTables("check")) ReadCheck(*table, &errors_, &matrix_);
   if (const TomlNode* table = top.ReadTable("limits")) ReadLimits(*table, &errors_, &matrix_);
   if (const TomlNode* table = top.ReadTable("license")) ReadLicence(*table, &errors_, &matrix_);
+  if (const TomlNode* table = top.ReadTable("audit")) ReadAudit(*table, &errors_, &matrix_);
   if (const TomlNode* table = top.ReadTable("schedule")) ReadSchedule(*table, &errors_, &matrix_);
   if (!errors_.ok()) return errors_.status();
   return std::move(matrix_);

@@ -65,6 +65,7 @@ TEST(ReadMatrix, ReadsEverythingThatAMatrixMaySay) {
   EXPECT_THAT(matrix.groups.at("ml"), ElementsAre("torch", "jax*"));
   EXPECT_TRUE(matrix.licence_declared);
   EXPECT_THAT(matrix.licence_private, ElementsAre("CUDA EULA"));
+  EXPECT_THAT(matrix.audit_refuse, ElementsAre("duplicate_modules"));
 }
 
 TEST(ReadMatrix, ReadsHowNixpkgsIsToBeImported) {

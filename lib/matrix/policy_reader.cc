@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "lib/matrix/audit_rule.h"
 #include "lib/matrix/axes_reader.h"
 #include "lib/matrix/names.h"
+#include "lib/matrix/nearest_word.h"
 
 namespace hydrant {
 namespace {
@@ -100,6 +103,23 @@ void ReadLicence(const TomlNode& table, ReadErrors* errors, Matrix* matrix) {
     const auto& open = matrix->licence_public;
     if (std::find(open.begin(), open.end(), name) == open.end()) continue;
     reader.Fail(*reader.Find("private"), absl::StrCat("'", name, "' stands in public too"));
+  }
+}
+
+void ReadAudit(const TomlNode& table, ReadErrors* errors, Matrix* matrix) {
+  TableReader reader(table, "[audit]", {"refuse"}, errors);
+  reader.ReadStrings("refuse", {.may_be_empty = true}, &matrix->audit_refuse);
+  std::vector<std::string> known;
+  for (const AuditRule& rule : AuditRules()) {
+    if (rule.refusable) known.emplace_back(rule.name);
+  }
+  for (const std::string& name : matrix->audit_refuse) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string nearest = NearestWord(name, known);
+    reader.Fail(*reader.Find("refuse"),
+                absl::StrCat("'", name, "' is no rule that can refuse",
+                             nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'"),
+                             " (known: ", absl::StrJoin(known, ", "), ")"));
   }
 }
 

@@ -1,5 +1,5 @@
-// Reads what a matrix asks for beside its cells: [gate], [[check]], [limits], [license], [schedule]. Errors
-// go where the table readers put theirs.
+// Reads what a matrix asks for beside its cells: [gate], [[check]], [limits], [license], [audit], [schedule].
+// Errors go where the table readers put theirs.
 #ifndef HYDRANT_LIB_MATRIX_POLICY_READER_H_
 #define HYDRANT_LIB_MATRIX_POLICY_READER_H_
 
@@ -14,6 +14,7 @@ void ReadCheck(const TomlNode& table, ReadErrors* errors, Matrix* matrix);
 void ReadLimits(const TomlNode& table, ReadErrors* errors, Matrix* matrix);
 
 void ReadLicence(const TomlNode& table, ReadErrors* errors, Matrix* matrix);
+void ReadAudit(const TomlNode& table, ReadErrors* errors, Matrix* matrix);
 void ReadSchedule(const TomlNode& table, ReadErrors* errors, Matrix* matrix);
 
 }  // namespace hydrant

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What is said of variants beside their states, end to end and from a real evaluation: what Hydra would skip, what the
-consistency rules find, who may have it. Nothing is built."""
+consistency rules find, who may have it; and what is made of that: a refused variant, a path that only readers get."""
 import os
 import sys
 import unittest
@@ -77,6 +77,59 @@ class PolicyTest(FarmTest):
         for name, variant in again.items():
             for key in ("licence", "hydra", "findings", "tier"):
                 self.assertEqual(variant[key], planned[name][key], (name, key))
+
+
+    def test_a_rule_that_refuses_fails_its_variants_in_the_plan_and_in_the_evaluation(self):
+        path = self.farm.dir / "strict.toml"
+        path.write_text(MATRIX.replace('"policy"', '"strict"') + '[audit]\nrefuse = ["duplicate_modules"]\n')
+        planned = self.variants({"variants": self.farm.json("plan", str(path))["cells"]})
+        self.farm.hydrant("matrix", "apply", str(path))
+        self.farm.hydrant("trigger", "strict")
+        wait_for("the evaluation", lambda: self.farm.status("strict")["evaluation"]["state"] == "evaluated")
+        for variants in (planned, self.variants(self.farm.status("strict"))):
+            both = variants["jax-both"]
+            self.assertEqual((both["state"], both["cause"]), ("failed", "duplicate_modules"))
+            self.assertIn("rule duplicate_modules: ", both["message"])
+            self.assertEqual({f["rule"]: f["severity"] for f in both["findings"]}["duplicate_modules"], "refuse")
+            self.assertNotIn(variants["numpy"]["state"], ("failed", "impossible"))
+
+
+class TiersTest(FarmTest):
+    options = {"workers": 1}
+
+    def answers(self, path):
+        """Code and text without a token, and with each kind of token."""
+        return [self.farm.get(path, token=token) for token in (None, self.farm.token, self.farm.worker_token)]
+
+    def test_what_is_private_is_there_for_a_token_only(self):
+        tree = self.farm.tree("tiers", """{ ... }:
+          let made = name: licence: deps: derivation { inherit name deps; system = builtins.currentSystem; builder = "/bin/sh";
+                args = [ "-c" "echo making ${name}; echo ${name} $deps > $out" ]; } // { meta.license = licence; };
+          in rec {
+            open = made "open" { shortName = "mit"; free = true; } [ ];
+            closed = made "closed" { shortName = "CUDA EULA"; free = false; } [ open ];
+          }""")
+        self.farm.matrix("tiers", tree, ["open", "closed"], more='[license]\npublic = ["free"]\nprivate = ["unfree"]\n')
+        self.farm.hydrant("trigger", "tiers", "--wait")
+        variants = {v["package"]: v for v in self.farm.status("tiers")["variants"]}
+        self.assertEqual({n: (v["state"], v["tier"]) for n, v in variants.items()},
+                         {"open": ("cached", "public"), "closed": ("cached", "private")})
+
+        # As absent as what was never there, by code and by text.
+        for of_package, anonymous in (("open", 200), ("closed", 404)):
+            variant = variants[of_package]
+            narinfo = f"/{os.path.basename(variant['outputs']['out'])[:32]}.narinfo"
+            text = self.answers(narinfo)[1][1].decode()
+            archive = "/" + dict(line.split(": ", 1) for line in text.splitlines())["URL"]
+            for path in (narinfo, archive, "/log/" + os.path.basename(variant["derivation"])):
+                self.assertEqual([code for code, _ in self.answers(path)], [anonymous, 200, 200], path)
+        never = self.farm.get("/" + "0" * 32 + ".narinfo")
+        self.assertEqual(self.farm.get(narinfo), never)
+        self.assertEqual(self.farm.get(narinfo, token="hyd_wrong")[0], 401)
+
+        self.farm.kill("hydrantd")
+        self.farm.start_hydrantd()
+        self.assertEqual([code for code, _ in self.answers(narinfo)], [404, 200, 200])
 
 
 if __name__ == "__main__":

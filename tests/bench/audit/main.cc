@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/audit/audit_rule.h"
+#include "lib/matrix/audit_rule.h"
 #include "daemon/audit/closure_audit.h"
 #include "daemon/audit/derivation_names.h"
 
