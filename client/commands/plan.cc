@@ -2,6 +2,7 @@
 #include "client/commands/verbs.h"
 #include "client/format/lists.h"
 #include "lib/base/status_macros.h"
+#include "lib/matrix/axis_addition.h"
 
 namespace hydrant::client {
 
@@ -11,6 +12,11 @@ absl::StatusOr<Exit> Plan(const PlanOptions& options, Session& session) {
   *request.mutable_text() = file.text;
   request.set_branch(options.branch);
   request.set_revision(options.revision);
+  Matrix with = file.matrix;
+  for (const std::string& value : options.add) {
+    HYDRANT_RETURN_IF_ERROR(Annotate(AddAxisValue(value, &with), "--add"));
+    request.add_add(value);
+  }
   HYDRANT_ASSIGN_OR_RETURN(Client* const client, session.client());
   HYDRANT_ASSIGN_OR_RETURN(const v1::PlanResponse plan, client->Plan(request));
   const std::string& name = file.matrix.name;

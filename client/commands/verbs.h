@@ -26,6 +26,7 @@ absl::StatusOr<Exit> MatrixList(Session& session);
 
 struct PlanOptions {
   std::string file, branch, revision;
+  std::vector<std::string> add;  // AXIS=VALUE: what it would cost beside the rest
 };
 absl::StatusOr<Exit> Plan(const PlanOptions& options, Session& session);
 

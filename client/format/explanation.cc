@@ -48,6 +48,14 @@ void WriteChain(const v1::ExplainResponse& explanation, Writer& writer) {
   }
 }
 
+void WriteShared(const v1::ExplainResponse& explanation, Writer& writer) {
+  if (explanation.shared_with_size() == 0) return;
+  writer.Line().Text("The same step serves", Style::kBold).Line();
+  for (const auto& id : explanation.shared_with()) writer.Text("  " + id).Line();
+  const int64_t more = explanation.shared_with_count() - explanation.shared_with_size();
+  if (more > 0) writer.Text(absl::StrCat("  and ", more, " more"), Style::kDim).Line();
+}
+
 void WriteWorkers(const v1::ExplainResponse& explanation, Writer& writer) {
   if (explanation.workers_size() == 0) return;
   writer.Line().Text("Workers", Style::kBold).Line();
@@ -94,6 +102,7 @@ std::string FormatExplanation(const v1::ExplainResponse& explanation, const Scre
     writer.Line().Text("Waits for", Style::kBold).Line();
     for (const auto& path : explanation.waits_for()) writer.Text("  " + path).Line();
   }
+  WriteShared(explanation, writer);
   WriteWorkers(explanation, writer);
   WriteAttempts(explanation, writer);
   return writer.Take();

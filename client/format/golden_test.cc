@@ -52,6 +52,7 @@ auto Workers() { return Golden<v1::ListWorkersResponse>("workers"); }
 auto Channels() { return Golden<v1::ListChannelsResponse>("channels"); }
 auto Comparison() { return Golden<v1::CompareEvaluationsResponse>("comparison"); }
 auto PlanOf() { return Golden<v1::PlanResponse>("plan"); }
+auto PlanAddition() { return Golden<v1::PlanResponse>("plan_addition"); }
 auto Explanation() { return Golden<v1::ExplainResponse>("explain"); }
 
 v1::GetStatusResponse Unevaluated() {
@@ -112,6 +113,9 @@ const Case kCases[] = {
     {"plan.txt", [] { return FormatPlan("m", PlanOf(), kWide); }},
     {"plan.md", [] { return FormatMarkdownPlan("m", PlanOf()); }},
     {"plan.json", [] { return PlanJson(PlanOf(), kPretty); }},
+    {"plan_addition.txt", [] { return FormatPlan("m", PlanAddition(), kWide); }},
+    {"plan_addition.md", [] { return FormatMarkdownPlan("m", PlanAddition()); }},
+    {"plan_addition.json", [] { return PlanJson(PlanAddition(), kPretty); }},
     {"report.md", [] { return FormatMarkdownReport(Status()); }},
     {"comparison.txt", [] { return FormatComparison(Comparison(), kWide); }},
     {"comparison.ascii.txt", [] { return FormatComparison(Comparison(), kAscii); }},

@@ -17,6 +17,7 @@ namespace {
 constexpr int kGap = 1;
 constexpr int kHydraGap = 2;
 constexpr int kMostNameWidth = 40;
+constexpr char kGroupsLegend[] = "The same letter in a row: one step serves these variants";
 
 // Draws one block of columns [first, last).
 class Block {
@@ -71,8 +72,10 @@ class Block {
       if (row.cells[i] != nullptr) {
         const StateMark& mark = MarkOf(row.cells[i]->state());
         const std::string more = PolicyMarks(*row.cells[i]);
-        writer_.Text(MarkText(mark, writer_.screen()), mark.style).Text(more, Style::kWarn);
-        writer_.Spaces(widths_[i] - 1 - static_cast<int>(more.size()));
+        writer_.Text(MarkText(mark, writer_.screen()), mark.style);
+        if (row.groups[i] != 0) writer_.Text(std::string(1, row.groups[i]), Style::kDim);
+        writer_.Text(more, Style::kWarn);
+        writer_.Spaces(widths_[i] - (row.groups[i] != 0 ? 2 : 1) - static_cast<int>(more.size()));
       } else {
         writer_.Spaces(widths_[i]);
       }
@@ -90,10 +93,12 @@ class Block {
 
 // As wide as the innermost head and the widest cell; the last column of a group is widened to what stands over the group.
 std::vector<int> ColumnWidths(const GridLayout& grid) {
-  std::vector<int> widths(grid.columns.size(), 1);
+  std::vector<int> widths(grid.columns.size(), grid.has_groups ? 2 : 1);
   for (const GridLayout::Row& row : grid.rows) {
     for (size_t i = 0; i < widths.size(); ++i) {
-      if (row.cells[i] != nullptr) widths[i] = std::max(widths[i], 1 + DisplayWidth(PolicyMarks(*row.cells[i])));
+      if (row.cells[i] == nullptr) continue;
+      const int marks = (row.groups[i] != 0 ? 2 : 1) + DisplayWidth(PolicyMarks(*row.cells[i]));
+      widths[i] = std::max(widths[i], marks);
     }
   }
   for (size_t axis = grid.axes.size(); axis-- > 0;) {
@@ -155,6 +160,7 @@ void WriteGrid(const GridLayout& grid, Writer& writer) {
     block.Write(first, last);
     first = last;
   }
+  if (grid.has_groups) writer.Paragraph(kGroupsLegend, 0, Style::kDim);
 }
 
 void WriteLegend(const Variants& variants, Writer& writer) {
@@ -194,13 +200,16 @@ std::string FormatMarkdownGrid(const GridLayout& grid) {
   if (grid.hydra_width > 0) table.columns.push_back({kHydraHead});
   for (const auto& row : grid.rows) {
     std::vector<Cell> cells = {row.name};
-    for (const auto* cell : row.cells) {
-      cells.emplace_back(cell == nullptr ? "" : MarkOf(cell->state()).mark + PolicyMarks(*cell));
+    for (size_t i = 0; i < row.cells.size(); ++i) {
+      const v1::VariantStatus* const cell = row.cells[i];
+      std::string marks = cell == nullptr ? "" : MarkOf(cell->state()).mark + PolicyMarks(*cell);
+      if (row.groups[i] != 0) absl::StrAppend(&marks, " ", std::string(1, row.groups[i]));
+      cells.emplace_back(std::move(marks));
     }
     if (grid.hydra_width > 0) cells.emplace_back(HydraWord(row.cells));
     table.rows.push_back(std::move(cells));
   }
-  return FormatMarkdownTable(table);
+  return FormatMarkdownTable(table) + (grid.has_groups ? absl::StrCat("\n", kGroupsLegend, ".\n") : "");
 }
 
 }  // namespace hydrant::client

@@ -45,6 +45,23 @@ bool ColumnLess(const std::vector<std::string>& a, const std::vector<std::string
   return false;
 }
 
+// Letters for the derivations that several cells of the row have; what comes after 'Z' is '+'.
+void MarkGroups(GridLayout::Row& row) {
+  std::map<std::string, int> cells_of;
+  for (const auto* cell : row.cells) {
+    if (cell != nullptr && !cell->derivation().empty()) ++cells_of[cell->derivation()];
+  }
+  std::map<std::string, char> letters;
+  char next = 'a';
+  for (const auto* cell : row.cells) {
+    row.groups.push_back(0);
+    if (cell == nullptr || cell->derivation().empty() || cells_of[cell->derivation()] < 2) continue;
+    const auto [letter, added] = letters.try_emplace(cell->derivation(), next);
+    if (added && next != '+') next = next == 'z' ? 'A' : next == 'Z' ? '+' : static_cast<char>(next + 1);
+    row.groups.back() = letter->second;
+  }
+}
+
 }  // namespace
 
 std::string RowName(const v1::VariantStatus& variant) {
@@ -79,8 +96,12 @@ GridLayout LayOutGrid(const Variants& variants) {
   std::map<std::string, size_t> row_of;
   for (int i = 0; i < variants.size(); ++i) {
     const auto [row, added] = row_of.emplace(RowName(variants[i]), grid.rows.size());
-    if (added) grid.rows.push_back({row->first, std::vector<const v1::VariantStatus*>(grid.columns.size())});
+    if (added) grid.rows.push_back({row->first, std::vector<const v1::VariantStatus*>(grid.columns.size()), {}});
     grid.rows[row->second].cells[index[column_of_variant[i]]] = &variants[i];
+  }
+  for (GridLayout::Row& row : grid.rows) {
+    MarkGroups(row);
+    grid.has_groups = grid.has_groups || std::any_of(row.groups.begin(), row.groups.end(), [](char c) { return c != 0; });
   }
   const auto skips = [](const v1::VariantStatus& variant) { return variant.hydra().skips(); };
   if (std::any_of(variants.begin(), variants.end(), skips)) grid.hydra_width = HydraWidth(variants, grid.columns.size());

@@ -20,8 +20,10 @@ struct GridLayout {
   struct Row {
     std::string name;
     std::vector<const v1::VariantStatus*> cells;  // one a column; null: not in the matrix
+    std::vector<char> groups;  // one a column: cells of the row that one step serves have the same letter; 0: of its own
   };
   std::vector<Row> rows;
+  bool has_groups = false;
   int hydra_width = 0;  // of the column about Hydra; 0: it would skip none, and there is no such column
 };
 

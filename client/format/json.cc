@@ -4,6 +4,7 @@
 
 #include "client/format/json_document.h"
 #include "client/format/policy_json.h"
+#include "client/format/sharing.h"
 #include "client/format/words.h"
 
 namespace hydrant::client {
@@ -58,6 +59,15 @@ Json VariantOf(const v1::VariantStatus& variant) {
   json["required"] = variant.required();
   if (!variant.held_by().empty()) json["held_by"] = variant.held_by();
   AddPolicy(variant, json);
+  return json;
+}
+
+Json SharedVariantOf(const v1::VariantStatus& variant, const Sharing& sharing) {
+  Json json = VariantOf(variant);
+  if (variant.derivation().empty()) return json;
+  json["shared_with"] = sharing.Others(variant);
+  const size_t others = sharing.GroupOf(variant).size() - 1;
+  if (others > Sharing::kMostNamed) json["shared_with_count"] = others;
   return json;
 }
 
@@ -146,7 +156,9 @@ int AxisRank(const std::string& axis) {
 }  // namespace
 
 std::string StatusJson(const std::string& matrix, const v1::GetStatusResponse& status, JsonLayout layout) {
-  const Json variants = List(status.variants(), VariantOf);
+  const Sharing sharing(status.variants());
+  const Json variants =
+      List(status.variants(), [&](const auto& variant) { return SharedVariantOf(variant, sharing); });
   if (layout == JsonLayout::kLines) return DumpList("variants", variants, layout);
   Json json = {{"matrix", matrix}};
   if (status.has_evaluation()) json["evaluation"] = EvaluationOf(status.evaluation());
@@ -181,20 +193,77 @@ std::string ChannelJson(const v1::Channel& channel, JsonLayout layout) {
   return Dump(ChannelOf(channel), layout);
 }
 
+namespace {
+
+// A sum of which nothing is known is null, never 0.
+Json Known(bool known, double value) { return known ? Json(value) : Json(nullptr); }
+
+Json EstimateOf(const v1::PlanEstimate& e) {
+  const int64_t work = e.steps() + e.checks(), unknown = e.unknown_steps() + e.unknown_checks();
+  const bool any = work == 0 || unknown < work;
+  const bool gpu = e.checks() == 0 || e.unknown_checks() < e.checks() || e.gpu_time_s() > 0;
+  const bool wall = any && (work == 0 || e.workers() > 0);
+  const bool bytes = e.steps() == 0 || e.unknown_bytes() < e.steps();
+  return {{"core_hours", Known(any, e.core_time_s() / 3600)},
+          {"gpu_minutes", Known(gpu, e.gpu_time_s() / 60)},
+          {"bytes", bytes ? Json(e.bytes()) : Json(nullptr)},
+          {"unknown", e.unknown_steps()},
+          {"unknown_checks", e.unknown_checks()},
+          {"unknown_bytes", e.unknown_bytes()},
+          {"unmeasured_cpu", e.unmeasured_cpu()},
+          {"download_bytes", e.download_bytes()},
+          {"unknown_downloads", e.unknown_downloads()},
+          {"wall_seconds", Known(wall, e.wall_s())},
+          {"wall_seconds_at_most", Known(wall, e.wall_at_most_s())},
+          {"path_seconds", Known(wall, e.path_s())},
+          {"throughput_seconds", Known(wall, e.throughput_s())},
+          {"unplaceable", e.unplaceable()},
+          {"workers", e.workers()},
+          {"slots", e.slots()},
+          {"cores", e.cores()},
+          {"gpus", e.gpus()},
+          {"checks", e.checks()},
+          {"longest", List(e.longest(), [](const v1::PlannedStep& step) {
+             return Json{{"name", step.name()},
+                         {"derivation", step.derivation()},
+                         {"building_seconds", step.building_s()},
+                         {"core_seconds", step.core_time_s()}};
+           })}};
+}
+
+template <typename Counts>
+Json StepsOf(const Counts& counts) {
+  return {{"build", counts.steps_build()}, {"present", counts.steps_present()}, {"shared", counts.steps_shared()}};
+}
+
+Json SummaryOf(const v1::PlanSummary& summary) {
+  return {{"variants", Object(summary.totals())},
+          {"steps", StepsOf(summary)},
+          {"present_in", Object(summary.present_in())},
+          {"estimate", EstimateOf(summary.estimate())}};
+}
+
+}  // namespace
+
 std::string PlanJson(const v1::PlanResponse& plan, JsonLayout layout) {
-  const Json cells = List(plan.variants(), VariantOf);
+  const Sharing sharing(plan.variants());
+  const auto cell = [&](const auto& variant) { return SharedVariantOf(variant, sharing); };
+  const Json cells = List(plan.variants(), cell);
   if (layout == JsonLayout::kLines) return DumpList("cells", cells, layout);
-  // The farm estimates nothing yet: `unknown` counts the steps that an estimate would need.
-  const Json estimate = {
-      {"core_hours", nullptr}, {"gpu_minutes", nullptr}, {"bytes", nullptr}, {"unknown", plan.steps_build()}};
-  Json json = {
-      {"revision", plan.revision()},
-      {"variants", Object(plan.totals())},
-      {"steps",
-       {{"build", plan.steps_build()}, {"present", plan.steps_present()}, {"shared", plan.steps_shared()}}},
-      {"estimate", estimate},
-      {"cells", cells}};
+  Json json = {{"revision", plan.revision()},
+               {"variants", Object(plan.totals())},
+               {"steps", StepsOf(plan)},
+               {"present_in", Object(plan.present_in())},
+               {"estimate", EstimateOf(plan.estimate())},
+               {"cells", cells}};
   if (plan.notes_size() > 0) json["notes"] = NotesOf(plan);
+  if (plan.has_addition()) {
+    const v1::PlanAddition& addition = plan.addition();
+    json["addition"] = {{"add", List(addition.add(), [](const std::string& value) { return Json(value); })},
+                        {"with", SummaryOf(addition.with())},
+                        {"difference", SummaryOf(addition.difference())},
+                        {"cells", List(addition.variants(), VariantOf)}};
+  }
   return Dump(json, layout);
 }
 
@@ -245,6 +314,9 @@ std::string ExplainJson(const v1::ExplainResponse& explanation, JsonLayout layou
   });
   json["attempts"] = List(explanation.attempts(), AttemptOf);
   json["waits_for"] = List(explanation.waits_for(), same);
+  json["shared_with"] = List(explanation.shared_with(), same);
+  if (explanation.shared_with_count() > explanation.shared_with_size())
+    json["shared_with_count"] = explanation.shared_with_count();
   return Dump(json, layout);
 }
 

@@ -1,11 +1,13 @@
 #include "client/format/status_report.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/format/grid.h"
 #include "client/format/policy.h"
+#include "client/format/sharing.h"
 #include "client/format/table.h"
 #include "client/format/text.h"
 #include "client/format/words.h"
@@ -101,6 +103,23 @@ void WriteGroups(const v1::GetStatusResponse& status, Writer& writer) {
   }
 }
 
+// "jax, jax-alias  4 variants": several packages, one step.
+void WriteSharing(const Variants& variants, Writer& writer) {
+  const Sharing sharing(variants);
+  const auto groups = sharing.AcrossPackages();
+  if (groups.empty()) return;
+  writer.Line().Text("One step for several packages", Style::kBold).Line();
+  for (size_t i = 0; i < std::min(groups.size(), kMostNamed); ++i) {
+    std::set<std::string> packages;
+    for (const v1::VariantStatus* variant : *groups[i]) packages.insert(variant->package());
+    writer.Paragraph(absl::StrCat(absl::StrJoin(packages, ", "), ": ",
+                                  Count(static_cast<int64_t>(groups[i]->size()), "variant")), 2);
+  }
+  if (groups.size() > kMostNamed) {
+    writer.Text(absl::StrCat("  and ", groups.size() - kMostNamed, " more"), Style::kDim).Line();
+  }
+}
+
 std::string MarkdownLegend(const Variants& variants) {
   std::vector<std::string> words;
   for (const StateMark& mark : StateMarks()) {
@@ -125,6 +144,7 @@ std::string FormatStatus(const std::string& matrix, const v1::GetStatusResponse&
   writer.Line();
   WriteLegend(status.variants(), writer);
   WriteRunning(status, now, writer);
+  WriteSharing(status.variants(), writer);
   WriteGroups(status, writer);
   WriteFindings(status.variants(), writer);
   WriteHydraSection(status.variants(), writer);

@@ -83,11 +83,17 @@ void AddMatrixVerbs(VerbTree& tree) {
 void AddEvaluationVerbs(VerbTree& tree) {
   CLI::App* root = &tree.root();
   tree.Verb<PlanOptions>(
-      root, "plan", "Evaluate a matrix file and say what would be built",
-      "Records nothing. Needs a submitter's token.",
+      root, "plan", "Evaluate a matrix file and say what would be built, and what that would cost",
+      "Counts variants and steps (to build, shared, in a cache already), core-hours, GPU-minutes, bytes and the\n"
+      "time on the workers that are connected, all from what the farm built before. What it never built is\n"
+      "counted and stands in no sum. Records nothing. Needs a submitter's token.",
       [](CLI::App& app, PlanOptions& o) {
         app.add_option("FILE", o.file, "The matrix file (TOML)")->required();
         AddPoint(app, o.branch, o.revision, "default: the first");
+        app.add_option("--add", o.add,
+                       "One more value of an axis that the matrix has, AXIS=VALUE, such as cuda=13.1 or\n"
+                       "package=magma: what it would cost beside the rest. May be given again")
+            ->allow_extra_args(false);
       },
       Plan);
   tree.Verb<TriggerOptions>(

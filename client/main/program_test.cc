@@ -110,7 +110,7 @@ TEST(Program, EveryVerbExplainsItself) {
 
 TEST_F(FarmTest, TheStatusOfAMatrixInEveryForm) {
   EXPECT_THAT(Hydrant({"status", "demo"}, {{"COLUMNS", "52"}}).out,
-              HasSubstr("jax                        ?    –    ○    ·\n"));
+              HasSubstr("jax                        ?    –     unfree\n"));
   EXPECT_EQ(Hydrant({"status", "demo", "--output", "json"}).out, GoldenText("status.json"));
   EXPECT_EQ(Hydrant({"--output", "jsonl", "status", "demo"}).out, GoldenText("status.jsonl"));
   EXPECT_EQ(Hydrant({"status", "demo", "-o", "markdown"}).out, GoldenText("status.md"));

@@ -96,14 +96,25 @@ absl::Status Coordinator::PlanEnd(Decision& decision, const Lease& lease, End en
   return absl::OkStatus();
 }
 
+int64_t Coordinator::OutputBytes(StepId step) const {
+  int64_t bytes = 0;
+  for (const auto& [name, path] : state_->graph.spec(step).outputs) {
+    const auto info = options_.catalogue.FindPath(path);
+    if (info == nullptr) return 0;
+    bytes += info->nar_size;
+  }
+  return bytes;
+}
+
 absl::Status Coordinator::PlanStepEnd(Decision& decision, const Lease& lease, const AttemptResult& result) const {
   auto found = state_->graph.Find(lease.subject.derivation);
   if (!found) return absl::InternalError(absl::StrCat("no step ", lease.subject.derivation));
   const StepId step = *found;
   // Also when the worker could not say so any more: what was verified and staged is not built again.
   if (result.cause == Cause::kNone || (!IsPackageFault(result.cause) && OutputsHeld(step, nullptr))) {
-    decision.Then([step, took = result.building](FarmState& state) {
-      if (took > absl::ZeroDuration()) state.estimate.Observe(state.graph.spec(step).name, took);
+    const Cost cost{.building = result.building, .cpu = result.cpu, .bytes = OutputBytes(step)};
+    decision.Then([step, cost](FarmState& state) {
+      state.estimate.Observe(state.graph.spec(step).name, cost);
       state.avoid.erase(step);
     });
     return PlanInto(decision, step, StepEvent::kOutputsVerified, {});
@@ -148,6 +159,11 @@ absl::Status Coordinator::PlanCheckEnd(Decision& decision, const Lease& lease, c
   }
   if (!decision.MoveCheckBy(entry.record, event, after)) {
     return absl::FailedPreconditionError(absl::StrCat("the check ", after.name, " cannot end now"));
+  }
+  if (event == CheckEvent::kPassed) {
+    decision.Then([after, running = result.building](FarmState& state) {
+      state.estimate.ObserveCheck(after.name, NameOfPath(after.output_path), running);
+    });
   }
   if (event == CheckEvent::kFailedByFarm) {
     const bool avoid = !given_back && result.cause != Cause::kLost;

@@ -146,6 +146,8 @@ class Coordinator {
   FarmTotals Totals() const ABSL_LOCKS_EXCLUDED(mu_);
   // Which of these derivations have a step, and in what state: for a plan.
   std::map<std::string, StepState> StatesOf(const std::vector<std::string>& derivations) const ABSL_LOCKS_EXCLUDED(mu_);
+  // What a plan of these outcomes needs to know of the farm as it is now.
+  PlanBasis BasisOf(const OutcomeBatch& batch) const ABSL_LOCKS_EXCLUDED(mu_);
   // Of each path what is in the record; null: it is not there.
   std::vector<std::shared_ptr<const DerivationEntry>> RecordedDerivations(const std::vector<std::string>& derivations) const
       ABSL_LOCKS_EXCLUDED(mu_);
@@ -230,6 +232,8 @@ class Coordinator {
   absl::Status EndForgotten(const std::vector<Lease>& leases, const std::string& why)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
   void PlanPlacements(Decision& decision) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Of its outputs' NARs in our cache; 0 when one is not there.
+  int64_t OutputBytes(StepId step) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool OutputsHeld(StepId step, std::string* missing) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool Published(const FarmState& state, const VariantEntry& variant) const;
   absl::StatusOr<Assignment> AssignmentOf(const Lease& lease) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -227,23 +227,35 @@ absl::Status EvaluationRun::ImportSources(const OutcomeBatch& batch) {
   return Annotate(options_.import.Import(sources), "bring the sources into the cache");
 }
 
-absl::StatusOr<PlanView> EvaluationRun::PlanAt(const Declared& declared, const Tree& tree, const std::string& root,
-                                               const std::atomic<bool>& cancelled) {
-  std::shared_ptr<const Derived> derived;
-  if (declared.matrix.derived) derived = options_.coordinator.DerivedOf(declared.text.digest, tree.revision);
-  if (declared.matrix.derived && derived == nullptr) {
-    const EvaluationInput whole{.tree = tree.path, .matrix = declared.matrix, .expansion = declared.expansion,
-                                .variants = {}, .root = root, .revision = tree.revision};
-    HYDRANT_ASSIGN_OR_RETURN(DerivedList list, options_.evaluator.DerivePackages(whole, cancelled));
-    HYDRANT_ASSIGN_OR_RETURN(derived, options_.coordinator.Expand(declared, std::move(list)));
+absl::StatusOr<std::shared_ptr<const Derived>> EvaluationRun::DerivedAt(const Declared& declared, const Tree& tree,
+                                                                        const std::string& root,
+                                                                        const std::atomic<bool>& cancelled) {
+  if (auto known = options_.coordinator.DerivedOf(declared.text.digest, tree.revision)) return known;
+  const EvaluationInput whole{.tree = tree.path, .matrix = declared.matrix, .expansion = declared.expansion,
+                              .variants = {}, .root = root, .revision = tree.revision};
+  HYDRANT_ASSIGN_OR_RETURN(DerivedList list, options_.evaluator.DerivePackages(whole, cancelled));
+  return options_.coordinator.Expand(declared, std::move(list));
+}
+
+absl::StatusOr<PlanView> EvaluationRun::PlanAt(const Declared& declared, const Declared* extended, const Tree& tree,
+                                               const std::string& root, const std::atomic<bool>& cancelled) {
+  const Declared& all = extended == nullptr ? declared : *extended;
+  std::shared_ptr<const Derived> derived, derived_of_all;
+  if (declared.matrix.derived) {
+    HYDRANT_ASSIGN_OR_RETURN(derived, DerivedAt(declared, tree, root, cancelled));
+    derived_of_all = derived;
+    if (extended != nullptr) {
+      const DerivedList same{.packages = derived->packages, .notes = derived->notes};
+      HYDRANT_ASSIGN_OR_RETURN(derived_of_all, options_.coordinator.Expand(all, same));
+    }
   }
-  const EvaluationEntry entry = NewEvaluationEntry({}, std::make_shared<const Declared>(declared), derived);
+  const EvaluationEntry entry = NewEvaluationEntry({}, std::make_shared<const Declared>(all), derived_of_all);
   std::vector<size_t> wanted;
   for (const VariantEntry& variant : entry.variants) {
     if (!variant.known) wanted.push_back(static_cast<size_t>(variant.record.ordinal));
   }
   std::vector<Outcome> outcomes;
-  EvaluationInput input{.tree = tree.path, .matrix = declared.matrix, .expansion = entry.expansion(),
+  EvaluationInput input{.tree = tree.path, .matrix = all.matrix, .expansion = entry.expansion(),
                         .variants = wanted, .root = root, .revision = tree.revision};
   HYDRANT_RETURN_IF_ERROR(options_.evaluator.Evaluate(
       input,
@@ -259,17 +271,20 @@ absl::StatusOr<PlanView> EvaluationRun::PlanAt(const Declared& declared, const T
       cancelled));
   Walked walked;
   const OutcomeBatch batch = Complete(std::move(outcomes), walked);
-  return MakePlan(tree.revision, entry, batch, options_.coordinator.StatesOf({batch.steps.begin(), batch.steps.end()}));
+  const PlanBasis basis = options_.coordinator.BasisOf(batch);
+  if (extended == nullptr) return MakePlan(tree.revision, entry, batch, basis);
+  const EvaluationEntry part = NewEvaluationEntry({}, std::make_shared<const Declared>(declared), derived);
+  return MakeAdditionPlan(tree.revision, part, entry, batch, basis);
 }
 
 absl::StatusOr<PlanView> EvaluationRun::Plan(const Declared& declared, const SourcePoint& asked,
-                                             const std::atomic<bool>& cancelled) {
+                                             const std::atomic<bool>& cancelled, const Declared* extended) {
   static std::atomic<int64_t> number = 0;
   const std::string root = absl::StrCat("plan-", ++number);
   HYDRANT_ASSIGN_OR_RETURN(const std::vector<std::string> branches, BranchesOf(declared.matrix, asked));
   const SourcePoint point{.branch = branches.front(), .revision = asked.revision};
   HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(declared.matrix.source, point, root));
-  absl::StatusOr<PlanView> plan = PlanAt(declared, tree, root, cancelled);
+  absl::StatusOr<PlanView> plan = PlanAt(declared, extended, tree, root, cancelled);
   Release(root);
   return plan;
 }

@@ -41,17 +41,22 @@ class EvaluationRun {
   void Serve(const std::atomic<bool>& stop);
   // Runs one to its end; what went wrong is told to the coordinator.
   void Run(const EvaluationTask& task, const std::atomic<bool>& stop);
-  // At the head of the first branch unless `asked` says another point (BranchesOf's errors). Cancelled when `cancelled`
-  // became true. Any thread, beside Serve.
-  absl::StatusOr<PlanView> Plan(const Declared& declared, const SourcePoint& asked, const std::atomic<bool>& cancelled);
+  // At the head of the first branch unless `asked` says another point (BranchesOf's errors). With `extended`, the same matrix
+  // with more values, also what those would cost: both in one evaluation. Cancelled when `cancelled` became true. Any
+  // thread, beside Serve.
+  absl::StatusOr<PlanView> Plan(const Declared& declared, const SourcePoint& asked, const std::atomic<bool>& cancelled,
+                                const Declared* extended = nullptr);
 
  private:
   absl::Status Evaluate(const EvaluationTask& task, const std::string& root, const std::atomic<bool>& stop);
   // Where the matrix's package list is derived and not known at this tree yet: derives it.
   absl::Status DerivePackages(const EvaluationTask& task, const EvaluationInput& input, const std::atomic<bool>& stop,
                               const std::atomic<bool>& cancelled);
-  absl::StatusOr<PlanView> PlanAt(const Declared& declared, const Tree& tree, const std::string& root,
-                                  const std::atomic<bool>& cancelled);
+  // Of a derived package list: what is recorded of the revision, else derived anew and not recorded.
+  absl::StatusOr<std::shared_ptr<const Derived>> DerivedAt(const Declared& declared, const Tree& tree, const std::string& root,
+                                                           const std::atomic<bool>& cancelled);
+  absl::StatusOr<PlanView> PlanAt(const Declared& declared, const Declared* extended, const Tree& tree,
+                                  const std::string& root, const std::atomic<bool>& cancelled);
   // Says it until the record hears it, or `stop`, or for as often as `tries` (0: without end).
   absl::Status Insist(const std::atomic<bool>& stop, int tries, const std::function<absl::Status()>& say);
   // Derivations of a closure, by number, that one evaluation has walked over already: their steps are there.

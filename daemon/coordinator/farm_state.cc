@@ -44,16 +44,14 @@ CheckRecord CheckOf(const CheckSpec& spec, const VariantRecord& variant, const s
   return check;
 }
 
-std::vector<std::string> ArchitecturesOf(const FarmState& state, const CheckSpec& spec) {
+std::vector<std::string> ArchitecturesOf(const CheckSpec& spec, const std::set<std::string>& gpu_architectures) {
   if (!spec.gpu) return {""};
   std::set<std::string> found;
   for (const std::string& word : spec.gpu_architectures) {
     if (word == "any") {
       found.insert("");
     } else if (word == "each") {
-      for (const auto& [name, worker] : state.workers.all()) {
-        for (const OfferedGpu& gpu : worker.offer.gpus) found.insert(gpu.architecture);
-      }
+      found.insert(gpu_architectures.begin(), gpu_architectures.end());
     } else {
       found.insert(word);
     }
@@ -216,28 +214,45 @@ void WantSteps(FarmState& state, EvaluationEntry& evaluation, bool want) {
   for (const VariantEntry& variant : evaluation.variants) WantVariant(state, variant, want);
 }
 
+std::set<std::string> GpuArchitectures(const FarmState& state) {
+  std::set<std::string> found;
+  for (const auto& [name, worker] : state.workers.all()) {
+    for (const OfferedGpu& gpu : worker.offer.gpus) found.insert(gpu.architecture);
+  }
+  return found;
+}
+
+std::vector<CheckRecord> ChecksOf(const EvaluationEntry& evaluation, const VariantRecord& variant,
+                                  const std::set<std::string>& gpu_architectures) {
+  std::vector<CheckRecord> checks;
+  const std::string output = MainOutput(variant);
+  if (output.empty()) return checks;
+  const Variant& cell = evaluation.expansion().variants[static_cast<size_t>(variant.ordinal)];
+  const Matrix& matrix = evaluation.declared->matrix;
+  for (const CheckSpec& spec : matrix.checks) {
+    if (!MatchesVariant(matrix, spec.variants, cell)) continue;
+    for (const std::string& architecture : ArchitecturesOf(spec, gpu_architectures)) {
+      checks.push_back(CheckOf(spec, variant, output, architecture));
+    }
+  }
+  return checks;
+}
+
 std::vector<CheckRecord> LinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place) {
   std::vector<CheckRecord> created;
   VariantEntry& variant = evaluation.variants[place];
   if (variant.record.derivation.empty()) return created;
   const VariantRef ref{evaluation.record.id, place};
   LinkSteps(state, ref, variant);
-  const std::string output = MainOutput(variant.record);
-  if (output.empty()) return created;
-  const Matrix& matrix = evaluation.declared->matrix;
-  const Variant& declared = evaluation.expansion().variants[variant.record.ordinal];
-  for (const CheckSpec& spec : matrix.checks) {
-    if (!MatchesVariant(matrix, spec.variants, declared)) continue;
-    for (const std::string& architecture : ArchitecturesOf(state, spec)) {
-      CheckRecord record = CheckOf(spec, variant.record, output, architecture);
-      auto [entry, added] = state.checks.try_emplace(record.key);
-      if (added) {
-        entry->second.record = record;
-        state.checks_of[output].push_back(record.key);
-      }
-      LinkCheck(state, ref, variant, record.key);
-      if (added) created.push_back(std::move(record));
+  if (evaluation.declared->matrix.checks.empty()) return created;
+  for (CheckRecord& record : ChecksOf(evaluation, variant.record, GpuArchitectures(state))) {
+    auto [entry, added] = state.checks.try_emplace(record.key);
+    if (added) {
+      entry->second.record = record;
+      state.checks_of[record.output_path].push_back(record.key);
     }
+    LinkCheck(state, ref, variant, record.key);
+    if (added) created.push_back(std::move(record));
   }
   return created;
 }
@@ -353,6 +368,11 @@ void ForEachUser(const FarmState& state, StepId root,
       if (seen.insert(dependent).second) todo.push_back(dependent);
     }
   }
+}
+
+std::string NameOfPath(std::string_view path) {
+  const auto parsed = nix::StorePath::Parse(path);
+  return parsed.ok() ? std::string(parsed->name()) : "";
 }
 
 StepEvent RetryEventOf(const StepGraph& graph, StepId step) {

@@ -149,6 +149,10 @@ struct FarmOptions {
 };
 absl::StatusOr<std::unique_ptr<FarmState>> Restore(Recorded recorded, const FarmOptions& options, absl::Time now);
 
+// What steps and checks took, from the record: `narinfos` say how large the outputs are.
+void RestoreHistory(FarmState& state, const std::vector<Recorded::Observed>& steps,
+                    const std::vector<Recorded::ObservedCheck>& checks, const std::vector<NarInfoRecord>& narinfos);
+
 // Parses and expands.
 absl::StatusOr<std::shared_ptr<const Declared>> Declare(MatrixTextRecord text, const std::string& system);
 // The digest of everything in it but `digest`.
@@ -171,6 +175,11 @@ void WantVariant(FarmState& state, const VariantEntry& variant, bool want);
 std::vector<CheckRecord> LinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place);
 // As LinkVariant, to checks of the record only: which GPUs there were when they were made is not known any more.
 void RelinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place);
+// The architectures of all GPUs that any worker ever offered.
+std::set<std::string> GpuArchitectures(const FarmState& state);
+// The checks that the matrix of an evaluation asks of a variant of it, by the record's outputs: as they are made, wanted.
+std::vector<CheckRecord> ChecksOf(const EvaluationEntry& evaluation, const VariantRecord& variant,
+                                  const std::set<std::string>& gpu_architectures);
 // Takes a variant's outcome back; it is neither linked nor wanted then.
 void UnlinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place);
 
@@ -188,6 +197,8 @@ void ForEachUser(const FarmState& state, StepId root,
                  const std::function<void(const EvaluationEntry&, const VariantEntry&, StepId own)>& take);
 // kRetriedReady or kRetriedBlocked, by the state of its inputs.
 StepEvent RetryEventOf(const StepGraph& graph, StepId step);
+// "jaxlib-0.4.1", of a store path; "" when it is none.
+std::string NameOfPath(std::string_view path);
 // What a step is, from its parsed derivation.
 StepSpec SpecOf(const std::string& path, const nix::Derivation& derivation);
 // Store paths that must be valid before the step's builder starts: used outputs of input derivations, and sources.

@@ -117,6 +117,18 @@ std::optional<StepId> StepToExplain(const FarmState& state, const VariantEntry& 
   return variant.step;
 }
 
+// The other variants of the evaluation that the variant's step serves.
+void NoteShared(const FarmState& state, const EvaluationEntry& evaluation, const VariantEntry& variant, ExplainView& view) {
+  const auto users = variant.step ? state.users.find(*variant.step) : state.users.end();
+  if (users == state.users.end()) return;
+  for (const VariantRef& ref : users->second) {
+    if (ref.evaluation != evaluation.record.id) continue;
+    const VariantEntry& other = evaluation.variants[ref.place];
+    if (&other == &variant || other.step != variant.step) continue;
+    if (++view.shared_with_count <= 20) view.shared_with.push_back(other.record.id);
+  }
+}
+
 std::string ReasonOf(const FarmState& state, StepId step) {
   const StepDetail& detail = state.graph.detail(step);
   switch (state.graph.state(step)) {
@@ -156,6 +168,7 @@ absl::StatusOr<ExplainView> Coordinator::Explain(const std::string& address, Eva
       const VariantEntry& variant = *found.variants.front();
       view.variant = ViewOf(*found.evaluation, variant);
       view.reason = view.variant->view.message;
+      NoteShared(*state_, *found.evaluation, variant, view);
       step = StepToExplain(*state_, variant);
       for (const std::string& key : variant.checks) {
         const CheckEntry& check = state_->checks.at(key);
@@ -272,6 +285,43 @@ std::map<std::string, StepState> Coordinator::StatesOf(const std::vector<std::st
     if (auto step = state_->graph.Find(derivation)) states[derivation] = state_->graph.state(*step);
   }
   return states;
+}
+
+PlanBasis Coordinator::BasisOf(const OutcomeBatch& batch) const {
+  PlanBasis basis;
+  for (const auto& loaded : batch.derivations) {
+    auto held = batch.held.find(loaded->path);
+    if (held == batch.held.end() || held->second != "ours") continue;
+    for (const auto& [name, output] : loaded->parsed.outputs) {
+      if (const auto info = options_.catalogue.FindPath(output.path)) basis.file_sizes[output.path] = info->file_size;
+    }
+  }
+  MutexLock lock(mu_);
+  for (const std::string& derivation : batch.steps) {
+    const auto step = state_->graph.Find(derivation);
+    if (!step) continue;
+    const StepState at = state_->graph.state(*step);
+    basis.states[derivation] = at;
+    if (at != StepState::kFailed && at != StepState::kDependencyFailed) continue;
+    StepDetail& detail = basis.failures[derivation] = state_->graph.detail(*step);
+    if (at == StepState::kDependencyFailed) detail.cause = Cause::kDependencyFailed;
+  }
+  for (const Outcome& outcome : batch.outcomes) {
+    for (const auto& [name, output] : outcome.outputs) {
+      auto keys = state_->checks_of.find(output);
+      if (keys == state_->checks_of.end()) continue;
+      for (const std::string& key : keys->second) {
+        const CheckState at = state_->checks.at(key).record.state;
+        if (at == CheckState::kPassed || at == CheckState::kFailed) basis.decided_checks.insert(key);
+      }
+    }
+  }
+  basis.gpu_architectures = GpuArchitectures(*state_);
+  basis.history = state_->estimate;
+  for (const auto& [name, worker] : state_->workers.all()) {
+    if (worker.state == WorkerState::kConnected) basis.workers.push_back(worker.offer);
+  }
+  return basis;
 }
 
 std::vector<std::shared_ptr<const DerivationEntry>> Coordinator::RecordedDerivations(

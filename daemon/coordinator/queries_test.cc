@@ -98,5 +98,15 @@ TEST_F(QueriesTest, EveryChangeIsAnnounced) {
   EXPECT_GT(farm().AwaitChange(seen, absl::InfiniteDuration()), seen);
 }
 
+TEST_F(QueriesTest, AnExplanationNamesTheVariantsOfTheSameStep) {
+  SetPackages("good\nother");
+  Declare("m", {"good", "other"}, "cuda = [\"12.6\", \"12.9\"]\n");
+  TriggerAndEvaluate("m");
+  const auto explained = farm().Explain("good@cuda12.9-x86_64-linux", {});
+  ASSERT_TRUE(explained.ok()) << explained.status();
+  EXPECT_THAT(explained->shared_with, testing::ElementsAre("good@cuda12.6-x86_64-linux"));
+  EXPECT_EQ(explained->shared_with_count, 1);
+}
+
 }  // namespace
 }  // namespace hydrant

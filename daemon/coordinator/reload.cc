@@ -92,7 +92,10 @@ absl::Status Coordinator::Reload() {
 absl::Status Coordinator::ReadRecord() {
   HYDRANT_ASSIGN_OR_RETURN(Recorded recorded, options_.store.Load());
   std::vector<NarInfoRecord> narinfos = std::move(recorded.narinfos);
+  const auto durations = std::move(recorded.durations);
+  const auto check_durations = std::move(recorded.check_durations);
   HYDRANT_ASSIGN_OR_RETURN(auto restored, Restore(std::move(recorded), options_.farm, options_.clock.Now()));
+  RestoreHistory(*restored, durations, check_durations, narinfos);
   FillCatalogue(std::move(narinfos));
   MutexLock lock(mu_);
   KeepPresence(state_->workers, *restored);

@@ -135,16 +135,44 @@ absl::StatusOr<std::unique_ptr<FarmState>> Restore(Recorded recorded, const Farm
                          std::move(recorded.variants), options.system));
   RestoreLeases(*state, std::move(recorded.live_attempts), now);
   for (ChannelRecord& channel : recorded.channels) state->channels[channel.name] = std::move(channel);
-  for (const Recorded::Observed& observed : recorded.durations) {
-    auto step = state->graph.Find(observed.derivation);
-    if (step && observed.building > absl::ZeroDuration()) {
-      state->estimate.Observe(state->graph.spec(*step).name, observed.building);
-    }
-  }
   state->last_evaluation = recorded.last_evaluation;
   state->last_attempt = recorded.last_attempt;
   state->last_token = recorded.last_token;
   return state;
+}
+
+namespace {
+
+// 0: the size of one of them is not known any more.
+int64_t BytesOf(const StepSpec& step, const absl::flat_hash_map<std::string_view, int64_t>& sizes) {
+  int64_t bytes = 0;
+  for (const auto& [name, path] : step.outputs) {
+    const auto size = sizes.find(path);
+    if (size == sizes.end()) return 0;
+    bytes += size->second;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void RestoreHistory(FarmState& state, const std::vector<Recorded::Observed>& steps,
+                    const std::vector<Recorded::ObservedCheck>& checks, const std::vector<NarInfoRecord>& narinfos) {
+  absl::flat_hash_map<std::string_view, int64_t> sizes;
+  for (const NarInfoRecord& info : narinfos) sizes[info.path] = info.nar_size;
+  // The newest weighs most, so it comes last.
+  for (auto observed = steps.rbegin(); observed != steps.rend(); ++observed) {
+    const auto step = state.graph.Find(observed->derivation);
+    if (!step) continue;
+    const StepSpec& spec = state.graph.spec(*step);
+    state.estimate.Observe(spec.name, Cost{.building = observed->building, .cpu = observed->cpu, .bytes = BytesOf(spec, sizes)});
+  }
+  for (auto observed = checks.rbegin(); observed != checks.rend(); ++observed) {
+    const auto check = state.checks.find(observed->key);
+    if (check == state.checks.end()) continue;
+    const CheckRecord& record = check->second.record;
+    state.estimate.ObserveCheck(record.name, NameOfPath(record.output_path), observed->running);
+  }
 }
 
 }  // namespace hydrant

@@ -17,6 +17,7 @@
 #include "daemon/evaluate/derivation_closure.h"
 #include "daemon/evaluate/evaluator.h"
 #include "daemon/record/records.h"
+#include "daemon/schedule/estimate.h"
 #include "daemon/source/source.h"
 
 namespace hydrant {
@@ -41,6 +42,17 @@ struct OutcomeBatch {
   absl::flat_hash_set<std::string> steps;  // those of `derivations` that get a step: not pruned by presence
   // .drv path -> "ours" or the URL of the cache that has all its outputs
   absl::flat_hash_map<std::string, std::string> held;
+};
+
+// What the farm knows that a plan rests on.
+struct PlanBasis {
+  std::map<std::string, StepState> states;    // of the steps that there are already
+  std::map<std::string, StepDetail> failures; // of those of them that failed, or whose dependency did
+  std::set<std::string> decided_checks;       // keys: they are not run again
+  std::set<std::string> gpu_architectures;
+  std::map<std::string, int64_t> file_sizes;  // of outputs that our cache holds, compressed
+  Estimate history;
+  std::vector<WorkerOffer> workers;           // those that are connected and take work
 };
 
 struct HeldLease {
@@ -136,6 +148,8 @@ struct ExplainView {
   std::vector<std::string> chain, waits_for;
   std::vector<std::pair<std::string, std::string>> workers;  // name, first rule that it fails ("" none)
   std::vector<AttemptRecord> attempts;
+  std::vector<std::string> shared_with;  // other variants of the evaluation with the same derivation, at most 20
+  int64_t shared_with_count = 0;         // all of them
 };
 
 struct WorkerView {

@@ -457,7 +457,7 @@ let
     in
     {
       derivation = drv // { meta = { }; };
-      facts = drv // { meta = metaFields drv // foundAs; };
+      facts = drv // { meta = metaFields (pathOf name) drv // foundAs; };
     }
     // (
       if name.env or false then

@@ -38,6 +38,14 @@ Recorded::Observed ReadObserved(RowReader& row) {
   Recorded::Observed observed;
   observed.derivation = row.Text();
   observed.building = row.Microseconds();
+  observed.cpu = row.Microseconds();
+  return observed;
+}
+
+Recorded::ObservedCheck ReadObservedCheck(RowReader& row) {
+  Recorded::ObservedCheck observed;
+  observed.key = row.Text();
+  observed.running = row.Microseconds();
   return observed;
 }
 
@@ -114,6 +122,7 @@ absl::Status Apply(PostgresSession& session, const EndAttempt& change) {
 absl::Status LoadAttempts(PostgresSession& session, Recorded& recorded) {
   HYDRANT_ASSIGN_OR_RETURN(recorded.live_attempts, LoadRows(session, "load_live_attempts", {}, &ReadAttempt));
   HYDRANT_ASSIGN_OR_RETURN(recorded.durations, LoadRows(session, "load_durations", {}, &ReadObserved));
+  HYDRANT_ASSIGN_OR_RETURN(recorded.check_durations, LoadRows(session, "load_check_durations", {}, &ReadObservedCheck));
   HYDRANT_ASSIGN_OR_RETURN(const PostgresRows rows, session.Execute("load_last_given"));
   if (rows.size() != 1) return absl::InternalError("load_last_given: expected one row");
   RowReader row(rows, 0);

@@ -37,8 +37,10 @@ struct Recorded {
   EvaluationId last_evaluation;                  // largest ids ever given
   AttemptId last_attempt;
   LeaseToken last_token;
-  struct Observed { std::string derivation; absl::Duration building; };
-  std::vector<Observed> durations;               // the newest 10,000 successful attempts of steps
+  struct Observed { std::string derivation; absl::Duration building, cpu; };
+  std::vector<Observed> durations;               // the newest 10,000 successful attempts of steps, newest first
+  struct ObservedCheck { std::string key; absl::Duration running; };
+  std::vector<ObservedCheck> check_durations;    // the same of checks
 };
 
 class StateStore {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
 namespace hydrant {
@@ -11,14 +12,26 @@ namespace {
 // Of what was never built here. Most derivations of a package set are sources and small packages.
 constexpr absl::Duration kGuess = absl::Minutes(1);
 
+absl::string_view Key(std::string_view text) { return {text.data(), text.size()}; }
+
 // Halfway to the newest, so that old hardware and old versions fade.
-void Fold(absl::flat_hash_map<std::string, absl::Duration>& known, const std::string& key,
-          absl::Duration duration) {
-  const auto [entry, is_new] = known.try_emplace(key, duration);
-  if (!is_new) entry->second = (entry->second + duration) / 2;
+void Fold(absl::Duration& known, absl::Duration newest) {
+  if (newest > absl::ZeroDuration()) known = known > absl::ZeroDuration() ? (known + newest) / 2 : newest;
 }
 
-absl::string_view Key(std::string_view name) { return {name.data(), name.size()}; }
+void Fold(Cost& known, const Cost& newest) {
+  Fold(known.building, newest.building);
+  Fold(known.cpu, newest.cpu);
+  if (newest.bytes > 0) known.bytes = known.bytes > 0 ? known.bytes / 2 + newest.bytes / 2 : newest.bytes;
+}
+
+// The tags keep a package from being taken for a name without version.
+std::string PackageKey(std::string_view name) { return PackageOf(name) + "\np"; }
+std::string AnySetKey(std::string_view name) { return PackageOfAnySet(name) + "\ns"; }
+
+std::string CheckKey(std::string_view check, std::string_view package) {
+  return absl::StrCat(Key(check), "\n", Key(package));
+}
 
 }  // namespace
 
@@ -29,19 +42,48 @@ std::string PackageOf(std::string_view name) {
   return std::string(name);
 }
 
-void Estimate::Observe(std::string_view name, absl::Duration duration) {
-  Fold(by_name_, std::string(name), duration);
-  Fold(by_package_, PackageOf(name), duration);
+std::string PackageOfAnySet(std::string_view name) {
+  for (const std::string_view set : {std::string_view("python"), std::string_view("cuda")}) {
+    if (!name.starts_with(set)) continue;
+    const size_t end = name.find_first_not_of("0123456789.", set.size());
+    if (end == set.size() || end >= name.size() - 1 || name[end] != '-' || !absl::ascii_isalpha(name[end + 1])) continue;
+    return PackageOf(name.substr(end + 1));
+  }
+  return PackageOf(name);
+}
+
+void Estimate::Observe(std::string_view name, const Cost& cost) {
+  if (cost.building <= absl::ZeroDuration()) return;  // a worker that could not say
+  Fold(costs_[Key(name)], cost);
+  Fold(costs_[PackageKey(name)], cost);
+  Fold(costs_[AnySetKey(name)], cost);
+}
+
+std::optional<Cost> Estimate::CostOf(std::string_view name) const {
+  auto found = costs_.find(Key(name));
+  if (found == costs_.end()) found = costs_.find(PackageKey(name));
+  if (found == costs_.end()) found = costs_.find(AnySetKey(name));
+  if (found == costs_.end()) return std::nullopt;
+  return found->second;
 }
 
 absl::Duration Estimate::Of(std::string_view name) const {
-  if (const auto found = by_name_.find(Key(name)); found != by_name_.end()) return found->second;
-  const auto found = by_package_.find(PackageOf(name));
-  return found != by_package_.end() ? found->second : kGuess;
+  const std::optional<Cost> cost = CostOf(name);
+  return cost ? cost->building : kGuess;
 }
 
-bool Estimate::Known(std::string_view name) const {
-  return by_name_.contains(Key(name)) || by_package_.contains(PackageOf(name));
+void Estimate::ObserveCheck(std::string_view check, std::string_view name, absl::Duration running) {
+  if (running <= absl::ZeroDuration()) return;
+  Fold(checks_[CheckKey(check, PackageOfAnySet(name))], running);
+  Fold(checks_[CheckKey(check, "")], running);
+}
+
+std::optional<absl::Duration> Estimate::CheckTime(std::string_view check, std::string_view name) const {
+  for (const std::string& package : {PackageOfAnySet(name), std::string()}) {
+    const auto found = checks_.find(CheckKey(check, package));
+    if (found != checks_.end()) return found->second;
+  }
+  return std::nullopt;
 }
 
 std::vector<absl::Duration> RemainingPaths(const StepGraph& graph, const Estimate& estimate) {

@@ -33,6 +33,38 @@ TEST(EstimateTest, NewerObservationsWeighMore) {
   EXPECT_EQ(estimate.Of("magma-2.6"), absl::Hours(3));
 }
 
+TEST(EstimateTest, AnotherPackageSetOfTheSamePackageCountsBeforeTheGuess) {
+  EXPECT_EQ(PackageOfAnySet("python3.12-torch-2.1"), "torch");
+  EXPECT_EQ(PackageOfAnySet("cuda12.9-cuda_nvcc-12.9.86"), "cuda_nvcc");
+  EXPECT_EQ(PackageOfAnySet("python3-3.12.1"), "python3");
+  EXPECT_EQ(PackageOfAnySet("python-env"), "python-env");
+  EXPECT_EQ(PackageOfAnySet("cuda12-"), "cuda12-");
+  Estimate estimate;
+  estimate.Observe("python3.11-torch-2.0", absl::Hours(2));
+  EXPECT_EQ(estimate.Of("python3.12-torch-2.1"), absl::Hours(2));
+  estimate.Observe("python3.12-torch-2.0", absl::Hours(6));
+  EXPECT_EQ(estimate.Of("python3.12-torch-2.1"), absl::Hours(6));
+  EXPECT_FALSE(estimate.Known("torchvision-2.1"));
+}
+
+TEST(EstimateTest, WhatAnAttemptDidNotMeasureLeavesWhatIsKnown) {
+  Estimate estimate;
+  estimate.Observe("a-1", {.building = absl::Hours(2), .cpu = absl::Hours(8), .bytes = 100});
+  estimate.Observe("a-1", {.building = absl::Hours(4)});
+  estimate.Observe("a-1", {.cpu = absl::Hours(1000), .bytes = 1 << 30});  // it did not even say how long
+  EXPECT_EQ(estimate.CostOf("a-2")->building, absl::Hours(3));
+  EXPECT_EQ(estimate.CostOf("a-2")->cpu, absl::Hours(8));
+  EXPECT_EQ(estimate.CostOf("a-2")->bytes, 100);
+}
+
+TEST(EstimateTest, ACheckIsKnownOfThePackageElseOfAny) {
+  Estimate estimate;
+  estimate.ObserveCheck("imports", "python3.11-jax-0.4", absl::Minutes(4));
+  EXPECT_EQ(estimate.CheckTime("imports", "python3.12-jax-0.5"), absl::Minutes(4));
+  EXPECT_EQ(estimate.CheckTime("imports", "flax-0.1"), absl::Minutes(4));
+  EXPECT_EQ(estimate.CheckTime("other", "python3.11-jax-0.4"), std::nullopt);
+}
+
 StepSpec Spec(const std::string& name, std::vector<std::string> inputs) {
   return {.derivation = name, .name = name, .inputs = std::move(inputs)};
 }

@@ -17,11 +17,6 @@ bool MeansGpu(std::string_view feature) {
   return std::find(kGpuFeatures.begin(), kGpuFeatures.end(), feature) != kGpuFeatures.end();
 }
 
-bool NeedsGpu(const Demand& demand) {
-  return demand.gpu || !demand.gpu_architecture.empty() ||
-         std::any_of(demand.features.begin(), demand.features.end(), MeansGpu);
-}
-
 bool Suits(const Demand& demand, const OfferedGpu& gpu) {
   return demand.gpu_architecture.empty() || gpu.architecture == demand.gpu_architecture;
 }
@@ -119,6 +114,19 @@ bool IsSooner(const ReadyWork& a, const ReadyWork& b) {
 }
 
 }  // namespace
+
+bool NeedsGpu(const Demand& demand) {
+  return demand.gpu || !demand.gpu_architecture.empty() ||
+         std::any_of(demand.features.begin(), demand.features.end(), MeansGpu);
+}
+
+int PlacesFor(const Demand& demand, const WorkerOffer& offer) {
+  if (!WhyNot(demand, offer).empty()) return 0;
+  if (!NeedsGpu(demand)) return offer.slots;
+  const auto suiting = std::count_if(offer.gpus.begin(), offer.gpus.end(),
+                                     [&](const OfferedGpu& gpu) { return Suits(demand, gpu); });
+  return std::min(offer.slots, static_cast<int>(suiting));
+}
 
 std::string WhyNot(const Demand& demand, const WorkerOffer& offer) {
   const bool any_system = demand.system.empty() || demand.system == "builtin";

@@ -48,6 +48,12 @@ struct Placement {
 // too: not every machine lets a build reach its GPUs.
 std::string WhyNot(const Demand& demand, const WorkerOffer& offer);
 
+// By `gpu`, by an architecture or by a feature that means one.
+bool NeedsGpu(const Demand& demand);
+
+// How much of such work it could run at once: its slots, and of what needs a GPU one a GPU that suits; 0 where WhyNot objects.
+int PlacesFor(const Demand& demand, const WorkerOffer& offer);
+
 // Priority, then longest remaining path, then oldest, first; each to the worker that fits with least waste: work without a
 // GPU goes to workers without GPUs before it takes a slot there. At most one lease a slot, one a GPU. Busy workers belong into
 // `workers` too, with no free slot: work that another worker failed lately waits for them rather than go back there.

@@ -76,17 +76,15 @@ absl::Status FarmService::PlanTo(const v1::PlanRequest& request, v1::PlanRespons
                                  const std::atomic<bool>& cancelled) {
   HYDRANT_ASSIGN_OR_RETURN(std::shared_ptr<const Declared> declared,
                            Declare(FromMessage(request.text()), options_.system));
-  HYDRANT_ASSIGN_OR_RETURN(PlanView plan, options_.run.Plan(
-                               *declared, {.branch = request.branch(), .revision = request.revision()}, cancelled));
-  for (const PlannedVariant& variant : plan.variants) {
-    ++(*response->mutable_totals())[variant.state];
-    *response->add_variants() = ToMessage(variant);
+  const std::vector<std::string> add(request.add().begin(), request.add().end());
+  std::shared_ptr<const Declared> extended;
+  if (!add.empty()) {
+    HYDRANT_ASSIGN_OR_RETURN(extended, Extend(*declared, add, options_.system));
   }
-  response->set_steps_build(plan.build);
-  response->set_steps_present(plan.present);
-  response->set_steps_shared(plan.shared);
-  response->set_revision(plan.revision);
-  for (const std::string& note : plan.notes) response->add_notes(note);
+  const SourcePoint asked{.branch = request.branch(), .revision = request.revision()};
+  HYDRANT_ASSIGN_OR_RETURN(const PlanView plan, options_.run.Plan(*declared, asked, cancelled, extended.get()));
+  *response = ToMessage(plan);
+  if (extended != nullptr) *response->mutable_addition()->mutable_add() = request.add();
   return absl::OkStatus();
 }
 

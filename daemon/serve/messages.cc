@@ -68,8 +68,10 @@ v1::VariantStatus ToMessage(const GridVariant& variant) {
 v1::VariantStatus ToMessage(const PlannedVariant& variant) {
   v1::VariantStatus message = Base(variant.record);
   message.set_state(variant.state);
-  message.set_cause(std::string(CauseName(variant.record.cause)));
-  message.set_message(variant.record.message);
+  const bool failed = variant.cause != Cause::kNone;
+  message.set_cause(std::string(CauseName(failed ? variant.cause : variant.record.cause)));
+  message.set_message(failed ? variant.message : variant.record.message);
+  message.set_root(variant.root);
   message.set_held_by(variant.held_by);
   SetFacts(variant.record, variant.facts.get(), variant.hydra, message);
   return message;
@@ -156,6 +158,8 @@ v1::ExplainResponse ToMessage(const ExplainView& view) {
   message.set_reason(view.reason);
   for (const std::string& path : view.chain) message.add_chain(path);
   for (const std::string& path : view.waits_for) message.add_waits_for(path);
+  for (const std::string& id : view.shared_with) message.add_shared_with(id);
+  message.set_shared_with_count(view.shared_with_count);
   for (const auto& [worker, rule] : view.workers) {
     v1::WorkerVerdict* verdict = message.add_workers();
     verdict->set_worker(worker);

@@ -69,7 +69,7 @@ constexpr Row kRows[] = {
     {Cause::kUploadFailed, "upload_failed", kFarm, "network or store; the output is there"},
     {Cause::kCancelled, "cancelled", kNeither, "somebody wanted it"},
     {Cause::kCheckFailed, "check_failed", kNeither, "remembered by the check's own key"},
-    {Cause::kAuditFailed, "audit_failed", kNeither, "judged from the output, which stays staged"},
+    {Cause::kAuditFailed, "audit_failed", kNeither, "judged from the derivation, or from the output, which stays staged"},
     {Cause::kNotDeterministic, "not_deterministic", kPackage, "two builds differ"},
     {Cause::kDriverTooOld, "driver_too_old", kNeither, "placement: another driver"},
     {Cause::kNoKernelImage, "no_kernel_image", kNeither, "remembered by the check's own key"},

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "lib/base/status_macros.h"
+#include "lib/matrix/axis_value.h"
 #include "lib/matrix/names.h"
 #include "lib/matrix/nearest_word.h"
 #include "lib/matrix/settings.h"
@@ -15,11 +16,6 @@ namespace hydrant {
 namespace {
 
 using Kind = TomlNode::Kind;
-
-bool IsKnownAxis(const std::string& name) {
-  return name == "system" ||
-         std::find(std::begin(kAxisOrder), std::end(kAxisOrder), name) != std::end(kAxisOrder);
-}
 
 // { changed_by = "cudaSupport", filter = ["*"] }
 void ReadDerived(const TomlNode& table, ReadErrors* errors, Matrix* matrix) {
@@ -99,26 +95,6 @@ void ReadWords(TableReader* reader, const TomlMember& member, bool booleans, boo
   }
 }
 
-bool IsNixSystem(const AxisValue& value) {
-  const std::string text = value.Joined();
-  const size_t dash = text.find('-');
-  return value.is_default() ||
-         (dash != text.npos && dash > 0 && dash + 1 < text.size() && text.find('/') == text.npos);
-}
-
-// What the value lacks to be one of its axis; "" when it is.
-std::string ValueFault(const std::string& axis, const AxisValue& value) {
-  const std::string text = value.Joined();
-  if (value.is_default()) return "";
-  if (axis == "system" && !IsNixSystem(value))
-    return absl::StrCat("'", text, "' is not a Nix system; expected one such as x86_64-linux");
-  const std::vector<std::string> flavours = {"redist", "runfile"};
-  if (axis != "flavour" || std::find(flavours.begin(), flavours.end(), text) != flavours.end()) return "";
-  const std::string nearest = NearestWord(text, flavours);
-  return absl::StrCat("'", text, "' is not one of redist, runfile, default",
-                      nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'"));
-}
-
 void CheckValues(TableReader* reader, const TomlMember& member, const Axis& axis) {
   if (axis.values.empty())
     return reader->Fail(member, "is an empty list; leave the axis out, or give it a value");
@@ -126,7 +102,7 @@ void CheckValues(TableReader* reader, const TomlMember& member, const Axis& axis
   const auto& items = member.value.items;
   for (size_t i = 0; i < axis.values.size(); ++i) {
     const AxisValue& value = axis.values[i];
-    std::string fault = ValueFault(axis.name, value);
+    std::string fault = AxisValueFault(axis.name, value);
     if (!seen.insert(value).second) fault = absl::StrCat("'", value.Joined(), "' stands there twice");
     if (!fault.empty()) return reader->FailAt(i < items.size() ? items[i].line : member.line, member, fault);
   }
@@ -233,13 +209,8 @@ Selection ReadSelection(const TomlNode& table, const char* where, ReadErrors* er
 std::string IncludedValueFault(const std::string& axis, const std::string& value) {
   if (IsGlob(value) || value.starts_with('@'))
     return absl::StrCat("'", value, "' is a pattern; an include names values");
-  if (axis == "package") return AttributePathFault(value);
-  if (std::string fault = ValueFault(axis, {{value}}); !fault.empty()) return fault;
-  if (axis != "capabilities" || value == "default") return "";
-  for (const absl::string_view word : absl::StrSplit(value, '+')) {
-    if (std::string fault = CapabilityFault(StdView(word)); !fault.empty()) return fault;
-  }
-  return "";
+  AxisValue read;
+  return ReadAxisValue(axis, value, &read);
 }
 
 }  // namespace

@@ -162,7 +162,11 @@ std::string Describe(const DerivedListRecord& l) {
 }
 
 std::string Describe(const Recorded::Observed& o) {
-  return Line("observed").Add(o.derivation).Add(o.building).End();
+  return Line("observed").Add(o.derivation).Add(o.building).Add(o.cpu).End();
+}
+
+std::string Describe(const Recorded::ObservedCheck& o) {
+  return Line("observed check").Add(o.key).Add(o.running).End();
 }
 
 }  // namespace
@@ -249,6 +253,7 @@ std::string Describe(const Recorded& recorded) {
   add(recorded.channels);
   add(recorded.workers);
   add(recorded.durations);
+  add(recorded.check_durations);
   return text +
          Line("last").Add(recorded.last_evaluation).Add(recorded.last_attempt).Add(recorded.last_token).End();
 }

@@ -43,6 +43,8 @@ TYPED_TEST(StateStoreTest, AnAttemptAdvancesUntilItEnds) {
   ASSERT_THAT(recorded.durations, SizeIs(1));
   EXPECT_EQ(recorded.durations[0].derivation, this->farm_.a.path);
   EXPECT_EQ(recorded.durations[0].building, absl::Milliseconds(2500));
+  EXPECT_EQ(recorded.durations[0].cpu, absl::Hours(30));
+  EXPECT_THAT(recorded.check_durations, IsEmpty());
   EXPECT_EQ(recorded.last_attempt.value, 1);
   const auto found = this->store_->FindAttempt({1});
   ASSERT_TRUE(found.ok()) << found.status();
@@ -67,6 +69,29 @@ TYPED_TEST(StateStoreTest, TheNewestAttemptsOfAStepComeFirst) {
   EXPECT_EQ((*attempts)[0].result.outcome, "");
   EXPECT_EQ((*attempts)[1].result.cause, Cause::kLost);
   EXPECT_THAT(this->Reopen().live_attempts, SizeIs(1));
+}
+
+TYPED_TEST(StateStoreTest, WhatChecksTookThatPassedIsKnownAgainNewestFirst) {
+  this->Record(this->farm_.batch);
+  Lease lease = this->farm_.lease;
+  lease.subject = {.check = "k"};
+  for (int i = 2; i <= 4; ++i) {
+    lease.attempt = {i};
+    lease.token = {i};
+    EndAttempt end = Success({i}, {i});
+    end.result.building = absl::Seconds(i);
+    if (i == 3) {
+      end.result.outcome = "failed";
+      end.result.cause = Cause::kCheckFailed;
+    }
+    this->Record({GrantLease{lease}, end});
+  }
+  const Recorded recorded = this->Reopen();
+  EXPECT_THAT(recorded.durations, IsEmpty());
+  ASSERT_THAT(recorded.check_durations, SizeIs(2));
+  EXPECT_EQ(recorded.check_durations[0].key, "k");
+  EXPECT_EQ(recorded.check_durations[0].running, absl::Seconds(4));
+  EXPECT_EQ(recorded.check_durations[1].running, absl::Seconds(2));
 }
 
 TYPED_TEST(StateStoreTest, AttemptsAreCountedByOutcomeAndCause) {

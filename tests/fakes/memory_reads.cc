@@ -55,11 +55,15 @@ Recorded MemoryTables::Load() const {
   recorded.last_evaluation = last_evaluation_;
   recorded.last_attempt = last_attempt_;
   recorded.last_token = last_token_;
-  for (auto i = attempts_.rbegin(); i != attempts_.rend() && recorded.durations.size() < kNewestDurations;
-       ++i) {
+  for (auto i = attempts_.rbegin(); i != attempts_.rend(); ++i) {
     const auto& [lease, result] = i->second;
-    if (result.outcome != "succeeded" || lease.subject.derivation.empty()) continue;
-    recorded.durations.push_back({lease.subject.derivation, result.building});
+    if (result.outcome != "succeeded") continue;
+    const AttemptSubject& subject = lease.subject;
+    if (!subject.check.empty() && recorded.check_durations.size() < kNewestDurations) {
+      recorded.check_durations.push_back({subject.check, result.building});
+    } else if (subject.check.empty() && recorded.durations.size() < kNewestDurations) {
+      recorded.durations.push_back({subject.derivation, result.building, result.cpu});
+    }
   }
   return recorded;
 }

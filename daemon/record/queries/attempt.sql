@@ -63,9 +63,17 @@ LIMIT $2;
 
 -- What the estimates begin with: the newest 10,000 successes, newest first.
 -- name: load_durations
-SELECT derivation, building_us
+SELECT derivation, building_us, cpu_us
 FROM attempt
 WHERE outcome = 'succeeded' AND derivation IS NOT NULL
+ORDER BY id DESC
+LIMIT 10000;
+
+-- The same of checks.
+-- name: load_check_durations
+SELECT check_key, building_us
+FROM attempt
+WHERE outcome = 'succeeded' AND check_key IS NOT NULL
 ORDER BY id DESC
 LIMIT 10000;
 
