@@ -29,7 +29,8 @@ int64_t Millis(double seconds) { return static_cast<int64_t>(seconds * 1000); }
 
 // "13", "1.3", "0.013": two digits that count.
 std::string Figure(double value) {
-  return absl::StrFormat(value >= 10 || value <= -10 ? "%.0f" : value == 0 ? "0" : "%.2g", value);
+  if (value == 0) return "0";
+  return value >= 10 || value <= -10 ? absl::StrFormat("%.0f", value) : absl::StrFormat("%.2g", value);
 }
 
 // "28 ours, 2 in https://cache.nixos.org"
