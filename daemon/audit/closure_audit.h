@@ -34,6 +34,7 @@ class ClosureAudit {
   // already. What is known stays as it is.
   void Take(const Facts& facts);
   bool Knows(std::string_view path) const;
+  size_t size() const { return reach_.size(); }  // derivations
 
   // The libraries (cudnn, nccl, magma, cudatoolkit) that are right in a slice: by name, the paths of their
   // .drv.

@@ -292,6 +292,8 @@ class Coordinator {
   std::string reload_error_ ABSL_GUARDED_BY(door_);            // of the last try, so that it is logged once
   std::set<EvaluationId> evaluating_ ABSL_GUARDED_BY(door_);  // taken by an evaluator of this process
   std::map<EvaluationId, EvaluationAudit> audits_ ABSL_GUARDED_BY(door_);  // of those that have outcomes
+  // What they judge by; kept, so that a second trigger takes nothing in.
+  std::shared_ptr<ClosureAudit> audited_ ABSL_GUARDED_BY(door_) = std::make_shared<ClosureAudit>();
 
   mutable Mutex mu_;
   mutable CondVar changed_;

@@ -31,12 +31,16 @@ void Add(std::vector<Finding> more, std::vector<Finding>& findings) {
 
 }  // namespace
 
-EvaluationAudit::EvaluationAudit(std::shared_ptr<const Declared> declared, std::shared_ptr<const Derived> derived)
-    : declared_(std::move(declared)), derived_(std::move(derived)), policy_(declared_->matrix) {}
+EvaluationAudit::EvaluationAudit(std::shared_ptr<const Declared> declared, std::shared_ptr<const Derived> derived,
+                                 std::shared_ptr<ClosureAudit> closure)
+    : declared_(std::move(declared)),
+      derived_(std::move(derived)),
+      policy_(declared_->matrix),
+      closure_(std::move(closure)) {}
 
 void EvaluationAudit::Take(const std::vector<std::shared_ptr<const LoadedDerivation>>& derivations) {
   for (const auto& loaded : derivations) {
-    if (closure_.Knows(loaded->path)) continue;
+    if (closure_->Knows(loaded->path)) continue;
     const nix::Derivation& parsed = loaded->parsed;
     ClosureAudit::Facts facts{.path = loaded->path};
     for (const auto& [input, outputs] : parsed.input_derivations) facts.inputs.push_back(input);
@@ -45,7 +49,7 @@ void EvaluationAudit::Take(const std::vector<std::shared_ptr<const LoadedDerivat
       facts.fixed_output = facts.fixed_output || output.fixed();
     }
     facts.environment.assign(parsed.environment.begin(), parsed.environment.end());
-    closure_.Take(facts);
+    closure_->Take(facts);
   }
 }
 
@@ -67,10 +71,10 @@ std::vector<Finding> EvaluationAudit::Judge(const VariantRecord& variant, const 
   const Axes& axes = expansion().slices[slice].axes;
   const ClosureAudit::Libraries libraries = LibrariesOf(slice, facts);
   ClosureAudit::Question question{.derivation = variant.derivation, .cuda = CudaOf(axes), .libraries = &libraries};
-  std::vector<Finding> findings = closure_.Judge(question);
+  std::vector<Finding> findings = closure_->Judge(question);
   if (!variant.environment.empty()) {
     question.derivation = variant.environment;
-    Add(closure_.Judge(question), findings);
+    Add(closure_->Judge(question), findings);
   }
   if (facts != nullptr) Add(JudgeAsked(axes, *facts), findings);
   SetSeverity(declared_->matrix.audit_refuse, findings);
@@ -95,7 +99,7 @@ void EvaluationAudit::CompareSlices(const std::vector<const VariantRecord*>& var
   for (const VariantRecord* variant : variants) {
     if (!variant->derivation.empty()) roots[SliceOf(*variant)].push_back(variant->derivation);
   }
-  for (const auto& [slice, of_slice] : roots) libraries_[slice] = closure_.UsedByMost(of_slice);
+  for (const auto& [slice, of_slice] : roots) libraries_[slice] = closure_->UsedByMost(of_slice);
 }
 
 std::string_view EvaluationAudit::TierOf(const VariantFacts* facts) const {

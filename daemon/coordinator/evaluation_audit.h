@@ -20,8 +20,10 @@ namespace hydrant {
 
 class EvaluationAudit {
  public:
-  // `derived`: of a derived package list, else null.
-  explicit EvaluationAudit(std::shared_ptr<const Declared> declared, std::shared_ptr<const Derived> derived = nullptr);
+  // `derived`: of a derived package list, else null. `closure`: derivations that were taken in, perhaps by other evaluations;
+  // whoever shares it calls from one thread at a time.
+  explicit EvaluationAudit(std::shared_ptr<const Declared> declared, std::shared_ptr<const Derived> derived = nullptr,
+                           std::shared_ptr<ClosureAudit> closure = std::make_shared<ClosureAudit>());
 
   // Inputs before those that use them. What is known already costs a look-up.
   void Take(const std::vector<std::shared_ptr<const LoadedDerivation>>& derivations);
@@ -36,7 +38,7 @@ class EvaluationAudit {
   // an evaluation that began in another process may be unknown here: they have no say.
   void CompareSlices(const std::vector<const VariantRecord*>& variants);
   // True when something of the variant is known here beside its facts.
-  bool Knows(const VariantRecord& variant) const { return closure_.Knows(variant.derivation); }
+  bool Knows(const VariantRecord& variant) const { return closure_->Knows(variant.derivation); }
 
   // "public" or "private", by the matrix's [license].
   std::string_view TierOf(const VariantFacts* facts) const;
@@ -49,7 +51,7 @@ class EvaluationAudit {
   std::shared_ptr<const Declared> declared_;
   std::shared_ptr<const Derived> derived_;
   LicencePolicy policy_;
-  ClosureAudit closure_;
+  std::shared_ptr<ClosureAudit> closure_;  // derivations are immutable: evaluations may share them
   std::map<size_t, ClosureAudit::Libraries> libraries_;  // by slice, as most of its variants have them
 };
 

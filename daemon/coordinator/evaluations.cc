@@ -12,6 +12,9 @@
 namespace hydrant {
 namespace {
 
+// Derivations that are kept for the rules between evaluations: some hundred bytes each.
+constexpr size_t kMostAudited = 500'000;
+
 // By rule, before any evaluator was asked.
 Cause DeclaredCause(const EvaluationEntry& evaluation, const VariantEntry& variant) {
   return evaluation.expansion().variants[variant.record.ordinal].cause;
@@ -210,6 +213,7 @@ absl::Status Coordinator::FinishEvaluation(EvaluationId id, const absl::Status& 
   HYDRANT_RETURN_IF_ERROR(Carry(std::move(decision)));
   evaluating_.erase(id);
   audits_.erase(id);
+  if (audits_.empty() && audited_->size() > kMostAudited) audited_ = std::make_shared<ClosureAudit>();
   Advance();
   return absl::OkStatus();
 }
@@ -220,7 +224,7 @@ absl::StatusOr<EvaluationAudit*> Coordinator::AuditOf(EvaluationId id) {
     MutexLock lock(mu_);
     HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * evaluation, FindEvaluation("", id));
     HYDRANT_RETURN_IF_ERROR(Evaluating(*evaluation));
-    audit = audits_.try_emplace(id, evaluation->declared, evaluation->derived).first;
+    audit = audits_.try_emplace(id, evaluation->declared, evaluation->derived, audited_).first;
   }
   return &audit->second;
 }
