@@ -201,12 +201,8 @@ absl::Status CachedEvaluator::EvaluateRest(const EvaluationInput& input, std::ve
   }
   if (variants.empty()) return absl::OkStatus();
   std::sort(variants.begin(), variants.end());
-  const EvaluationInput rest{.tree = input.tree,
-                             .matrix = input.matrix,
-                             .expansion = input.expansion,
-                             .variants = std::move(variants),
-                             .root = input.root,
-                             .revision = input.revision};
+  EvaluationInput rest = input;
+  rest.variants = std::move(variants);
   return options_.evaluator.Evaluate(
       rest,
       [&](std::vector<Outcome> outcomes) {

@@ -165,12 +165,8 @@ absl::Status NixEvalJobsEvaluator::Evaluate(const EvaluationInput& input,
   }
   if (cancelled.load()) return absl::CancelledError("evaluation cancelled");
   if (rest.empty()) return absl::OkStatus();
-  const EvaluationInput unanswered{.tree = input.tree,
-                                   .matrix = input.matrix,
-                                   .expansion = input.expansion,
-                                   .variants = std::move(rest),
-                                   .root = input.root,
-                                   .revision = input.revision};
+  EvaluationInput unanswered = input;
+  unanswered.variants = std::move(rest);
   return options_.nix.Evaluate(unanswered, take, cancelled);
 }
 
