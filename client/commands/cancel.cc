@@ -9,7 +9,7 @@ absl::StatusOr<Exit> Cancel(const SelectionOptions& options, Session& session) {
   v1::CancelRequest request;
   request.set_address(selection.address);
   request.set_matrix(selection.matrix);
-  request.set_evaluation(selection.evaluation);
+  selection.of.Into(request);
   HYDRANT_ASSIGN_OR_RETURN(Client* const client, session.client());
   HYDRANT_ASSIGN_OR_RETURN(const v1::CancelResponse cancelled, client->Cancel(request));
   session.Print(

@@ -7,7 +7,7 @@ namespace hydrant::client {
 absl::StatusOr<Exit> Explain(const ExplainOptions& options, Session& session) {
   v1::ExplainRequest request;
   request.set_address(options.address);
-  request.set_evaluation(options.evaluation);
+  options.of.Into(request);
   HYDRANT_ASSIGN_OR_RETURN(Client* const client, session.client());
   HYDRANT_ASSIGN_OR_RETURN(const v1::ExplainResponse explanation, client->Explain(request));
   session.Print({.table = [&] { return FormatExplanation(explanation, session.screen()); },

@@ -48,7 +48,7 @@ absl::StatusOr<Exit> ShowLog(const LogOptions& options, Session& session) {
   HYDRANT_ASSIGN_OR_RETURN(Client* const client, session.client());
   v1::ReadLogRequest request;
   request.set_address(options.address);
-  request.set_evaluation(options.evaluation);
+  options.of.Into(request);
   request.set_follow(options.follow);
   LogPrinter printer(session);
   rpc::Outage outage({.give_up_after = kLongestOutage}, session.clock());

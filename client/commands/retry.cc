@@ -16,7 +16,7 @@ absl::StatusOr<Exit> Retry(const SelectionOptions& options, Session& session) {
   v1::RetryRequest request;
   request.set_address(selection.address);
   request.set_matrix(selection.matrix);
-  request.set_evaluation(selection.evaluation);
+  selection.of.Into(request);
   request.set_cause(selection.cause);
   HYDRANT_ASSIGN_OR_RETURN(Client* const client, session.client());
   HYDRANT_ASSIGN_OR_RETURN(const v1::RetryResponse retried, client->Retry(request));

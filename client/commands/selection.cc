@@ -5,7 +5,9 @@
 namespace hydrant::client {
 
 absl::StatusOr<SelectionOptions> Resolve(SelectionOptions options) {
-  if (options.address.empty() && options.matrix.empty() && options.evaluation == 0) {
+  if (options.address.empty() && options.matrix.empty() && options.of.evaluation == 0) {
+    if (!options.of.branch.empty())
+      return absl::InvalidArgumentError("--branch is of a matrix: name that too");
     return absl::InvalidArgumentError(
         "nothing is selected: name a variant, a glob or a .drv path, or give --matrix or --eval");
   }

@@ -6,13 +6,12 @@
 namespace hydrant::client {
 
 absl::StatusOr<Exit> ShowStatus(const StatusOptions& options, Session& session) {
-  if (options.matrix.empty() && !options.branch.empty())
+  if (options.matrix.empty() && !options.of.branch.empty())
     return absl::InvalidArgumentError("--branch is of a matrix: name that too");
-  if (options.matrix.empty() && options.evaluation == 0) return MatrixList(session);
+  if (options.matrix.empty() && options.of.evaluation == 0) return MatrixList(session);
   v1::GetStatusRequest request;
   request.set_matrix(options.matrix);
-  request.set_evaluation(options.evaluation);
-  request.set_branch(options.branch);
+  options.of.Into(request);
   HYDRANT_ASSIGN_OR_RETURN(Client* const client, session.client());
   HYDRANT_ASSIGN_OR_RETURN(const v1::GetStatusResponse status, client->GetStatus(request));
   const std::string& matrix =

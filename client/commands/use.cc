@@ -28,6 +28,7 @@ absl::StatusOr<Exit> Use(const UseOptions& options, Session& session) {
   if (!options.variant.empty()) {
     v1::ExplainRequest request;
     request.set_address(options.variant);
+    request.set_branch(options.branch);
     HYDRANT_ASSIGN_OR_RETURN(const v1::ExplainResponse explanation, client->Explain(request));
     input.variant = explanation.variant().id();
     HYDRANT_ASSIGN_OR_RETURN(input.output, DefaultOutput(explanation.variant()));

@@ -42,9 +42,21 @@ struct EvaluationListOptions {
 };
 absl::StatusOr<Exit> EvaluationList(const EvaluationListOptions& options, Session& session);
 
-struct StatusOptions {
-  std::string matrix, branch;
+// Which evaluation is meant: a number, or the newest, of a branch where one is named.
+struct EvaluationChoice {
   int64_t evaluation = 0;
+  std::string branch;
+  // Into a request that has both.
+  template <typename Request>
+  void Into(Request& request) const {
+    request.set_evaluation(evaluation);
+    request.set_branch(branch);
+  }
+};
+
+struct StatusOptions {
+  std::string matrix;
+  EvaluationChoice of;
 };
 absl::StatusOr<Exit> ShowStatus(const StatusOptions& options, Session& session);
 
@@ -57,26 +69,27 @@ absl::StatusOr<Exit> Watch(const WatchVerbOptions& options, Session& session);
 // Each an evaluation's number, or a matrix for its newest. `against` empty: the whole evaluation.
 struct ReportOptions {
   std::string target, against;
+  std::string branch, against_branch;  // of the matrix that each names; empty: any
 };
 absl::StatusOr<Exit> Report(const ReportOptions& options, Session& session);
 
 struct LogOptions {
   std::string address;
-  int64_t evaluation = 0;
+  EvaluationChoice of;
   bool follow = false;
 };
 absl::StatusOr<Exit> ShowLog(const LogOptions& options, Session& session);
 
 struct ExplainOptions {
   std::string address;
-  int64_t evaluation = 0;
+  EvaluationChoice of;
 };
 absl::StatusOr<Exit> Explain(const ExplainOptions& options, Session& session);
 
 // What retry and cancel are about: an address, or without one all of a matrix or evaluation.
 struct SelectionOptions {
   std::string address, matrix;
-  int64_t evaluation = 0;
+  EvaluationChoice of;
   std::string cause;  // retry only
 };
 absl::StatusOr<Exit> Retry(const SelectionOptions& options, Session& session);
@@ -92,7 +105,7 @@ absl::StatusOr<Exit> ChannelList(Session& session);
 absl::StatusOr<Exit> ChannelShow(const NameOptions& options, Session& session);
 
 struct UseOptions {
-  std::string variant;
+  std::string variant, branch;  // branch: where the variant is looked up; empty: in the newest evaluation
   SnippetFormat format = SnippetFormat::kNixConf;
 };
 absl::StatusOr<Exit> Use(const UseOptions& options, Session& session);

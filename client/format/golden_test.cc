@@ -39,6 +39,7 @@ struct Case {
 auto Status() { return Golden<v1::GetStatusResponse>("status"); }
 auto Settled() { return Golden<v1::GetStatusResponse>("settled"); }
 auto Matrices() { return Golden<v1::ListMatricesResponse>("matrices"); }
+auto BranchMatrices() { return Golden<v1::ListMatricesResponse>("matrix_branches"); }
 auto Evaluations() { return Golden<v1::ListEvaluationsResponse>("evaluations"); }
 auto Branches() { return Golden<v1::ListEvaluationsResponse>("branches"); }
 // A trigger of two branches, ended.
@@ -90,6 +91,8 @@ const Case kCases[] = {
     {"matrices.md", [] { return FormatMarkdownTable(MatricesTable(Matrices())); }},
     {"matrices.json", [] { return MatricesJson(Matrices(), kPretty); }},
     {"matrices.jsonl", [] { return MatricesJson(Matrices(), kLines); }},
+    {"matrix_branches.txt", [] { return FormatTable(MatricesTable(BranchMatrices()), kWide); }},
+    {"matrix_branches.json", [] { return MatricesJson(BranchMatrices(), kPretty); }},
     {"evaluations.txt", [] { return FormatTable(EvaluationsTable(Evaluations(), kWide), kWide); }},
     {"evaluations.json", [] { return EvaluationsJson(Evaluations(), kPretty); }},
     {"branches.txt", [] { return FormatTable(EvaluationsTable(Branches(), kWide), kWide); }},

@@ -80,11 +80,19 @@ Json RunningOf(const v1::RunningAttempt& running) {
 }
 
 Json MatrixOf(const v1::MatrixSummary& matrix) {
-  return {{"name", matrix.name()},
-          {"reason", matrix.reason()},
-          {"variants", matrix.variants()},
-          {"evaluation", matrix.has_evaluation() ? EvaluationOf(matrix.evaluation()) : Json(nullptr)},
-          {"totals", Object(matrix.totals())}};
+  Json json = {{"name", matrix.name()},
+               {"reason", matrix.reason()},
+               {"variants", matrix.variants()},
+               {"evaluation", matrix.has_evaluation() ? EvaluationOf(matrix.evaluation()) : Json(nullptr)},
+               {"totals", Object(matrix.totals())}};
+  if (matrix.branches_size() > 0) {
+    json["branches"] = List(matrix.branches(), [](const v1::BranchSummary& branch) {
+      return Json{{"branch", branch.branch()},
+                  {"evaluation", branch.has_evaluation() ? EvaluationOf(branch.evaluation()) : Json(nullptr)},
+                  {"totals", Object(branch.totals())}};
+    });
+  }
+  return json;
 }
 
 Json GpuOf(const v1::Gpu& gpu) {

@@ -38,19 +38,39 @@ std::string GpusText(const v1::Offer& offer) {
 
 }  // namespace
 
+namespace {
+
+// `of`: a matrix, or one of its branches.
+template <typename Summary>
+std::vector<Cell> MatrixRow(const v1::MatrixSummary& matrix, const Summary& of) {
+  const v1::Evaluation& evaluation = of.evaluation();
+  return {Cell(matrix.name(), Style::kBold),
+          absl::StrCat(matrix.variants()),
+          of.has_evaluation() ? absl::StrCat(evaluation.id()) : "-",
+          of.has_evaluation() ? Cell(EvaluationStateWord(evaluation.state()), StyleOfEvaluation(evaluation))
+                              : Cell("never evaluated", Style::kDim),
+          TotalsText(of.totals()),
+          matrix.reason()};
+}
+
+}  // namespace
+
 Table MatricesTable(const v1::ListMatricesResponse& matrices) {
+  const bool branches =
+      std::any_of(matrices.matrices().begin(), matrices.matrices().end(),
+                  [](const v1::MatrixSummary& matrix) { return matrix.branches_size() > 0; });
   Table table{
       .columns = {{"matrix"}, {"variants", true}, {"evaluation", true}, {"state"}, {"totals"}, {"reason"}},
       .empty = "no matrices: hand one over with `hydrant matrix apply FILE`"};
   for (const auto& matrix : matrices.matrices()) {
-    const v1::Evaluation& evaluation = matrix.evaluation();
-    table.rows.push_back({Cell(matrix.name(), Style::kBold), absl::StrCat(matrix.variants()),
-                          matrix.has_evaluation() ? absl::StrCat(evaluation.id()) : "-",
-                          matrix.has_evaluation()
-                              ? Cell(EvaluationStateWord(evaluation.state()), StyleOfEvaluation(evaluation))
-                              : Cell("never evaluated", Style::kDim),
-                          TotalsText(matrix.totals()), matrix.reason()});
+    const auto add = [&](std::vector<Cell> row, const std::string& branch) {
+      if (branches) row.insert(row.begin() + 1, branch);
+      table.rows.push_back(std::move(row));
+    };
+    if (matrix.branches_size() == 0) add(MatrixRow(matrix, matrix), matrix.evaluation().branch());
+    for (const v1::BranchSummary& branch : matrix.branches()) add(MatrixRow(matrix, branch), branch.branch());
   }
+  if (branches) table.columns.insert(table.columns.begin() + 1, {"branch"});
   return table;
 }
 

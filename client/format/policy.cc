@@ -61,7 +61,7 @@ std::string LicencesText(const v1::PackageFacts& facts) {
   return absl::StrJoin(words, ", ");
 }
 
-// "CUDA 12.9 for 8.9 9.0a, Python 3.12, found as python3Packages.pytorch".
+// "CUDA 12.9 for 8.9 9.0a, Python 3.12".
 std::string MadeOfText(const v1::PackageFacts& facts) {
   std::vector<std::string> words;
   if (!facts.cuda_version().empty() || facts.capabilities_size() > 0) {
@@ -72,11 +72,33 @@ std::string MadeOfText(const v1::PackageFacts& facts) {
   }
   if (facts.has_cuda_support() && !facts.cuda_support()) words.push_back("without CUDA support");
   if (!facts.python_version().empty()) words.push_back("Python " + facts.python_version());
-  if (!facts.found_as().empty()) words.push_back("found as " + facts.found_as());
   return absl::StrJoin(words, ", ");
 }
 
+// "python3Packages.pytorch, the name of python3Packages.torch in this tree".
+std::string FoundAsText(const v1::VariantStatus& variant) {
+  const std::string& found = variant.facts().found_as();
+  return found.empty() ? "" : absl::StrCat(found, ", the name of ", variant.package(), " in this tree");
+}
+
+// "2022 (nixpkgs 22.11: it has pkgs/top-level/cuda-packages.nix)".
+std::string RecipeText(const v1::PackageFacts& facts) {
+  if (facts.recipe().empty() || facts.recipe_why().empty()) return facts.recipe();
+  return absl::StrCat(facts.recipe(), " (", facts.recipe_why(), ")");
+}
+
 }  // namespace
+
+std::vector<std::string> RecipesOf(const Variants& variants) {
+  std::vector<std::string> recipes;
+  for (const auto& variant : variants) {
+    std::string recipe = RecipeText(variant.facts());
+    if (recipe.empty() || (!recipes.empty() && recipes.back() == recipe)) continue;
+    if (std::find(recipes.begin(), recipes.end(), recipe) == recipes.end())
+      recipes.push_back(std::move(recipe));
+  }
+  return recipes;
+}
 
 std::string HydraWord(std::span<const v1::VariantStatus* const> cells) {
   int known = 0;
@@ -192,6 +214,8 @@ void WriteFacts(const v1::VariantStatus& variant, Writer& writer) {
   line("  licence  ", LicencesText(variant.facts()));
   line("  tier  ", variant.tier());
   line("  made of  ", MadeOfText(variant.facts()));
+  line("  found as  ", FoundAsText(variant));
+  line("  recipe  ", RecipeText(variant.facts()));
   writer.Paragraph(variant.hydra().sentence(), 2);
   if (variant.findings_size() == 0) return;
   writer.Line().Text("Findings", Style::kBold).Line();

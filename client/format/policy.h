@@ -36,6 +36,10 @@ struct FindingGroup {
 };
 std::vector<FindingGroup> GroupFindings(const Variants& variants);
 
+// "2022 (nixpkgs 22.11: it has pkgs/top-level/cuda-packages.nix)": the recipes that made the variants, each
+// once.
+std::vector<std::string> RecipesOf(const Variants& variants);
+
 // Sections of a status: nothing where there is nothing to say.
 void WriteHydraSection(const Variants& variants, Writer& writer);
 void WriteFindings(const Variants& variants, Writer& writer);

@@ -22,6 +22,7 @@ Json FactsOf(const v1::PackageFacts& facts) {
   if (facts.has_broken()) json["broken"] = facts.broken();
   if (facts.has_insecure()) json["insecure"] = facts.insecure();
   if (facts.has_unsupported()) json["unsupported"] = facts.unsupported();
+  if (facts.has_hydra_platform()) json["hydra_platform"] = facts.hydra_platform();
   if (facts.has_cuda_support()) json["cuda_support"] = facts.cuda_support();
   if (facts.has_rocm_support()) json["rocm_support"] = facts.rocm_support();
   if (!facts.cuda_version().empty()) json["cuda"] = facts.cuda_version();
@@ -30,6 +31,7 @@ Json FactsOf(const v1::PackageFacts& facts) {
   }
   if (!facts.python_version().empty()) json["python"] = facts.python_version();
   if (!facts.found_as().empty()) json["found_as"] = facts.found_as();
+  if (!facts.recipe().empty()) json["recipe"] = {{"name", facts.recipe()}, {"why", facts.recipe_why()}};
   return json;
 }
 

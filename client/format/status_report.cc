@@ -19,6 +19,8 @@ constexpr size_t kMostNamed = 12;  // variants of a group that are named on a sc
 
 void WriteNotes(const v1::GetStatusResponse& status, Writer& writer) {
   for (const std::string& note : status.notes()) writer.Paragraph("note: " + note, 2, Style::kDim);
+  for (const std::string& recipe : RecipesOf(status.variants()))
+    writer.Paragraph("recipe " + recipe, 2, Style::kDim);
 }
 
 void WriteTitle(const std::string& matrix, const v1::GetStatusResponse& status, Writer& writer) {
@@ -163,6 +165,8 @@ std::string FormatMarkdownStatus(const std::string& matrix, const v1::GetStatusR
     if (IsEnded(evaluation.state())) out += evaluation.gate_passed() ? ", gate passed" : ", gate not passed";
     if (!evaluation.message().empty()) absl::StrAppend(&out, ": ", MarkdownText(evaluation.message()));
   }
+  for (const std::string& recipe : RecipesOf(status.variants()))
+    absl::StrAppend(&out, "\n\nRecipe ", MarkdownText(recipe));
   const GridLayout grid = LayOutGrid(status.variants());
   absl::StrAppend(&out, "\n\n", FormatMarkdownGrid(grid), "\n", MarkdownLegend(status.variants()), "\n");
   std::string section;

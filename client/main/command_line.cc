@@ -52,8 +52,10 @@ void AddBranch(CLI::App& app, std::string& branch) {
   app.add_option("--branch", branch, "Only evaluations of this branch of the matrix's git source");
 }
 
-void AddEvaluation(CLI::App& app, int64_t& evaluation) {
-  app.add_option("--eval", evaluation, "An evaluation's number; default: the newest")
+// Which evaluation of a matrix is meant.
+void AddEvaluation(CLI::App& app, EvaluationChoice& of) {
+  AddBranch(app, of.branch);
+  app.add_option("--eval", of.evaluation, "An evaluation's number; default: the newest")
       ->check(
           [](const std::string& word) {
             int64_t number = 0;
@@ -124,8 +126,7 @@ void AddEvaluationVerbs(VerbTree& tree) {
       "Without MATRIX: all matrices with their totals.",
       [](CLI::App& app, StatusOptions& o) {
         app.add_option("MATRIX", o.matrix, "The matrix's name");
-        AddEvaluation(app, o.evaluation);
-        AddBranch(app, o.branch);
+        AddEvaluation(app, o.of);
       },
       ShowStatus);
   tree.Verb<WatchVerbOptions>(
@@ -143,7 +144,10 @@ void AddEvaluationVerbs(VerbTree& tree) {
       "input that made each change.",
       [](CLI::App& app, ReportOptions& o) {
         app.add_option("EVAL", o.target, "An evaluation's number, or a matrix for its newest")->required();
+        AddBranch(app, o.branch);
         app.add_option("--against", o.against, "An older evaluation, of this or another matrix");
+        app.add_option("--against-branch", o.against_branch,
+                       "The branch of the matrix that --against names, or, without it, of EVAL's");
       },
       Report);
 }
@@ -157,7 +161,7 @@ void AddInspectionVerbs(VerbTree& tree) {
       "Byte for byte into a file or pipe; on a terminal without control sequences other than colours.",
       [](CLI::App& app, LogOptions& o) {
         app.add_option("ADDRESS", o.address, absl::StrCat(kAddressHelp, ", or aN for attempt N"))->required();
-        AddEvaluation(app, o.evaluation);
+        AddEvaluation(app, o.of);
         app.add_flag("-f,--follow", o.follow, "Stay until the attempt ended");
       },
       ShowLog);
@@ -166,7 +170,7 @@ void AddInspectionVerbs(VerbTree& tree) {
       "The chain to the root cause, each worker with the first rule that it fails, and the attempts made.",
       [](CLI::App& app, ExplainOptions& o) {
         app.add_option("ADDRESS", o.address, kAddressHelp)->required();
-        AddEvaluation(app, o.evaluation);
+        AddEvaluation(app, o.of);
       },
       Explain);
 }
@@ -175,7 +179,7 @@ void AddSelection(CLI::App& app, SelectionOptions& options) {
   app.add_option("ADDRESS", options.address,
                  "A variant, a glob ([MATRIX/]GLOB), or a .drv path; without one all of --matrix or --eval");
   app.add_option("--matrix", options.matrix, "The matrix");
-  AddEvaluation(app, options.evaluation);
+  AddEvaluation(app, options.of);
 }
 
 void AddActionVerbs(VerbTree& tree) {
@@ -222,6 +226,7 @@ void AddFarmVerbs(VerbTree& tree) {
       "it.",
       [](CLI::App& app, UseOptions& o) {
         app.add_option("VARIANT", o.variant, "A cached variant ([MATRIX/]ID)");
+        AddBranch(app, o.branch);
         AddChoice<SnippetFormat>(app, "--format", o.format, "nix.conf (default), flake, nixos or shebang",
                                  {{"nix.conf", SnippetFormat::kNixConf},
                                   {"flake", SnippetFormat::kFlake},

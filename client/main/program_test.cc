@@ -238,6 +238,32 @@ TEST_F(FarmTest, ABranchAndARevisionAreAskedFor) {
                           "GetStatus matrix: \"demo\" branch: \"new\"", "ListEvaluations branch: \"new\""));
 }
 
+TEST_F(FarmTest, ABranchIsMeantByEveryVerbOfAnEvaluation) {
+  const std::string id = "demo/a@x86_64-linux";
+  farm.log_chunks = {"x"};
+  for (const char* verb : {"explain", "log", "retry", "cancel"}) {
+    EXPECT_EQ(Hydrant({verb, id, "--branch", "new"}).exit, 0) << verb;
+  }
+  EXPECT_EQ(Hydrant({"retry", "--matrix", "demo", "--branch", "new"}).exit, 0);
+  EXPECT_THAT(Hydrant({"retry", "--branch", "new"}).err, HasSubstr("--branch is of a matrix: name that too"));
+  EXPECT_THAT(farm.asked, ElementsAre("Explain address: \"demo/a@x86_64-linux\" branch: \"new\"",
+                                      "ReadLog address: \"demo/a@x86_64-linux\" branch: \"new\"",
+                                      "Retry address: \"demo/a@x86_64-linux\" branch: \"new\"",
+                                      "Cancel address: \"demo/a@x86_64-linux\" branch: \"new\"",
+                                      "Retry matrix: \"demo\" branch: \"new\""));
+}
+
+TEST_F(FarmTest, TwoBranchesAreReportedAgainstEachOther) {
+  EXPECT_EQ(Hydrant({"report", "demo", "--branch", "new"}).exit, 0);
+  EXPECT_EQ(Hydrant({"report", "demo", "--branch", "new", "--against-branch", "old"}).exit, 0);
+  EXPECT_EQ(Hydrant({"report", "5", "--against", "demo", "--against-branch", "old"}).exit, 0);
+  EXPECT_THAT(
+      farm.asked,
+      ElementsAre("GetStatus matrix: \"demo\" branch: \"new\"", "GetStatus matrix: \"demo\" branch: \"old\"",
+                  "GetStatus matrix: \"demo\" branch: \"new\"", "CompareEvaluations before: 3 after: 3",
+                  "GetStatus matrix: \"demo\" branch: \"old\"", "CompareEvaluations before: 3 after: 5"));
+}
+
 TEST_F(FarmTest, WatchTakesANumberAMatrixOrTheNewest) {
   EndsWith(v1::EVALUATION_STATE_SETTLED, true);
   EXPECT_EQ(Hydrant({"watch", "3"}).exit, 0);

@@ -60,7 +60,7 @@ HydraVerdict JudgeInput(const VariantFacts& facts) {
 
 bool TellNothing(const VariantFacts& facts) {
   return facts.licences.empty() && facts.unfree_through.empty() && !facts.unfree && !facts.broken &&
-         !facts.insecure && !facts.unsupported;
+         !facts.insecure && !facts.unsupported && !facts.hydra_platform;
 }
 
 }  // namespace
@@ -80,6 +80,10 @@ HydraVerdict JudgeForHydra(const VariantFacts& facts, Cause cause) {
   if (facts.insecure.value_or(false))
     return Skips("insecure", "Hydra would skip it: it is marked as insecure");
   if (!facts.unfree_through.empty()) return JudgeInput(facts);
+  if (!facts.hydra_platform.value_or(true)) {
+    return Skips("platforms: not in meta.hydraPlatforms",
+                 "Hydra would skip it: its meta.hydraPlatforms leaves this system out");
+  }
   return {.skips = false,
           .reason = "",
           .sentence = "Hydra would not skip it, as far as its licences and marks tell"};

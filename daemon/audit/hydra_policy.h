@@ -22,10 +22,10 @@ struct HydraVerdict {
 
 // Hydra evaluates nixpkgs with its defaults: unfree, broken, insecure and, for their system, unsupported
 // packages are refused, and so is what needs such a one (pkgs/top-level/release-lib.nix and
-// pkgs/stdenv/generic/check-meta.nix, which asks in this order: unfree, broken, unsupported, insecure).
+// pkgs/stdenv/generic/check-meta.nix, which asks in this order: unfree, broken, unsupported, insecure), and
+// builds the rest where meta.hydraPlatforms, if it has that, names the system (release-lib.nix, packagePlatforms).
 // `cause` is why the variant has no derivation here; kNone: it has one, and `facts` are of it. What facts do
-// not tell: a package whose meta.hydraPlatforms leaves the system out, an unfree input farther away than the
-// evaluator looks, a broken or insecure input.
+// not tell: an unfree input farther away than the evaluator looks, a broken or insecure input.
 HydraVerdict JudgeForHydra(const VariantFacts& facts, Cause cause);
 
 }  // namespace hydrant

@@ -38,7 +38,8 @@ std::pair<std::string, std::string> SplitAddress(const FarmState& state, const s
 
 }  // namespace
 
-absl::StatusOr<Found> Coordinator::Find(const std::string& address, const std::string& matrix, EvaluationId id) const {
+absl::StatusOr<Found> Coordinator::Find(const Selector& selector) const {
+  const auto& [address, matrix, id, branch] = selector;
   Found found;
   if (auto step = StepOf(*state_, address)) {
     found.step = step;
@@ -51,11 +52,14 @@ absl::StatusOr<Found> Coordinator::Find(const std::string& address, const std::s
   if (named.empty()) named = matrix;
   std::vector<EvaluationEntry*> evaluations;
   if (id || !named.empty()) {
-    HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * one, FindEvaluation(named, id));
+    HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * one, FindEvaluation(named, id, branch));
     evaluations.push_back(one);
   } else {
     for (const auto& [name, unused] : state_->matrices) {
-      if (EvaluationEntry* newest = NewestEvaluation(*state_, name)) evaluations.push_back(newest);
+      if (EvaluationEntry* newest = NewestEvaluation(*state_, name, branch)) evaluations.push_back(newest);
+    }
+    if (evaluations.empty() && !branch.empty()) {
+      return absl::NotFoundError(absl::StrCat("no matrix has an evaluation of branch '", branch, "'"));
     }
   }
   std::vector<std::string> candidates, ids;

@@ -100,6 +100,47 @@ TEST_F(BranchesTest, TheNewestOfABranchIsFoundByItsName) {
   EXPECT_THAT(std::string(farm().Grid("m", {}, "nwe").status().message()), HasSubstr("nearest is 'new'"));
 }
 
+TEST_F(BranchesTest, AVariantIsLookedUpInTheBranchThatIsNamed) {
+  ASSERT_TRUE(farm().Trigger({.matrix = "m"}).ok());
+  Evaluate();
+  const auto state = [&](const std::string& address, const std::string& branch) {
+    const auto view = farm().Explain(address, {}, branch);
+    return view.ok() ? std::string(VariantStateName(view->variant->view.state)) : std::string(view.status().message());
+  };
+  EXPECT_EQ(state("base@x86_64-linux", "old"), "cached");
+  EXPECT_EQ(state("m/base@x86_64-linux", "old"), "cached");
+  EXPECT_EQ(state("m/base@x86_64-linux", "new"), "pending");
+  EXPECT_EQ(state("m/base@x86_64-linux", ""), "pending") << "the newest of any";
+  EXPECT_THAT(state("m/base@x86_64-linux", "nwe"), HasSubstr("nearest is 'new'"));
+  EXPECT_THAT(state("base@x86_64-linux", "nwe"), HasSubstr("no matrix has an evaluation of branch 'nwe'"));
+  EXPECT_TRUE(absl::IsNotFound(farm().Explain("base@x86_64-linux", {2}, "old").status())) << "it is of new";
+  EXPECT_THAT(std::string(farm().AttemptOf("base@x86_64-linux", {}, "nwe").status().message()), HasSubstr("'nwe'"));
+}
+
+TEST_F(BranchesTest, AMatrixIsListedWithTheNewestEvaluationOfEach) {
+  ASSERT_TRUE(farm().Trigger({.matrix = "m", .point = {.branch = "new"}}).ok());
+  Evaluate();
+  const std::vector<BranchView> branches = farm().Matrices()[0].branches;
+  ASSERT_EQ(branches.size(), 2u);
+  EXPECT_EQ(branches[0].branch, "old");
+  EXPECT_FALSE(branches[0].evaluation.has_value());
+  EXPECT_EQ(branches[1].evaluation->id.value, 1);
+  EXPECT_EQ(branches[1].totals.at("cached"), 1);
+}
+
+TEST_F(BranchesTest, RetryAndCancelMeanTheBranchThatIsNamed) {
+  ASSERT_TRUE(farm().Trigger({.matrix = "m"}).ok());
+  const auto task = farm().TakeRequested();
+  ASSERT_TRUE(task.ok() && task->has_value());
+  ASSERT_TRUE(farm().FinishEvaluation((*task)->id, absl::NotFoundError("no such commit")).ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(farm().Retry({.matrix = "m"}, "").status())) << "nothing of new has failed";
+  ASSERT_TRUE(farm().Cancel({.matrix = "m", .branch = "new"}).ok());
+  const auto again = farm().Retry({.matrix = "m", .branch = "old"}, "");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->evaluation.value, 3);
+  EXPECT_EQ(Newest().branch, "old");
+}
+
 TEST_F(BranchesTest, AFailedBranchIsTriedAgainAloneAndAtWhatWasAskedFor) {
   ASSERT_TRUE(farm().Trigger({.matrix = "m", .point = {.branch = "old", .revision = "gone"}}).ok());
   const auto task = farm().TakeRequested();

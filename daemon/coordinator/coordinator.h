@@ -135,9 +135,12 @@ class Coordinator {
       ABSL_LOCKS_EXCLUDED(mu_);
   // True when all variants that it makes are private; where it makes none, unless its outputs, or all that is, are public.
   bool MadeInPrivate(const std::string& derivation) const ABSL_LOCKS_EXCLUDED(mu_);
-  absl::StatusOr<ExplainView> Explain(const std::string& address, EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
+  // A variant without a matrix or an id is looked up in the newest evaluation of each matrix, or of its branch `branch`.
+  absl::StatusOr<ExplainView> Explain(const std::string& address, EvaluationId id, const std::string& branch = "") const
+      ABSL_LOCKS_EXCLUDED(mu_);
   // The attempt that an address's log is of: the live one, else the last.
-  absl::StatusOr<AttemptRecord> AttemptOf(const std::string& address, EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<AttemptRecord> AttemptOf(const std::string& address, EvaluationId id, const std::string& branch = "") const
+      ABSL_LOCKS_EXCLUDED(mu_);
   // The last successful attempt of a .drv path, else the last.
   absl::StatusOr<AttemptId> LogOf(const std::string& derivation) const ABSL_LOCKS_EXCLUDED(mu_);
   bool IsLive(AttemptId attempt) const ABSL_LOCKS_EXCLUDED(mu_);
@@ -245,7 +248,7 @@ class Coordinator {
   absl::Status Loaded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status NoMatrix(const std::string& matrix) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // What an address means: see proto FarmService.
-  absl::StatusOr<Found> Find(const std::string& address, const std::string& matrix, EvaluationId id) const
+  absl::StatusOr<Found> Find(const Selector& selector) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Ends what no open evaluation wants any more; how many steps and checks that were.
   absl::StatusOr<int64_t> CancelUnwanted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_) ABSL_LOCKS_EXCLUDED(mu_);
@@ -266,6 +269,8 @@ class Coordinator {
   GridVariant ViewOf(const EvaluationEntry& evaluation, const VariantEntry& variant) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   RunningView ViewOf(const Lease& lease) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::map<std::string, int64_t> TotalsOf(const EvaluationEntry& evaluation) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::vector<BranchView> BranchesIn(const std::string& name, const Matrix& matrix) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void PlanOutcomes(Decision& decision, EvaluationEntry& evaluation, const OutcomeBatch& batch,
                     const EvaluationAudit& audit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // That of an evaluation that runs; made when it is asked for first.

@@ -31,6 +31,28 @@ RunningView Coordinator::ViewOf(const Lease& lease) const {
   return view;
 }
 
+std::map<std::string, int64_t> Coordinator::TotalsOf(const EvaluationEntry& evaluation) const {
+  std::map<std::string, int64_t> totals;
+  for (const VariantEntry& variant : evaluation.variants) {
+    ++totals[std::string(VariantStateName(Describe(*state_, evaluation, variant, Waiting()).state))];
+  }
+  return totals;
+}
+
+std::vector<BranchView> Coordinator::BranchesIn(const std::string& name, const Matrix& matrix) const {
+  std::vector<BranchView> views;
+  const auto channels = ChannelsOf(matrix);
+  if (channels.size() < 2) return views;
+  for (const auto& [channel, branch] : channels) {
+    BranchView& view = views.emplace_back(BranchView{.branch = branch});
+    if (const EvaluationEntry* newest = NewestEvaluation(*state_, name, branch)) {
+      view.evaluation = newest->record;
+      view.totals = TotalsOf(*newest);
+    }
+  }
+  return views;
+}
+
 std::vector<MatrixView> Coordinator::Matrices() const {
   MutexLock lock(mu_);
   std::vector<MatrixView> views;
@@ -41,10 +63,9 @@ std::vector<MatrixView> Coordinator::Matrices() const {
     if (const EvaluationEntry* newest = NewestEvaluation(*state_, name)) {
       view.evaluation = newest->record;
       if (declared.matrix.derived) view.variants = static_cast<int64_t>(newest->expansion().variants.size());
-      for (const VariantEntry& variant : newest->variants) {
-        ++view.totals[std::string(VariantStateName(Describe(*state_, *newest, variant, Waiting()).state))];
-      }
+      view.totals = TotalsOf(*newest);
     }
+    view.branches = BranchesIn(name, declared.matrix);
     views.push_back(std::move(view));
   }
   return views;
@@ -156,12 +177,13 @@ std::string ReasonOf(const FarmState& state, StepId step) {
 
 }  // namespace
 
-absl::StatusOr<ExplainView> Coordinator::Explain(const std::string& address, EvaluationId id) const {
+absl::StatusOr<ExplainView> Coordinator::Explain(const std::string& address, EvaluationId id,
+                                                 const std::string& branch) const {
   ExplainView view;
   AttemptSubject subject;
   {
     MutexLock lock(mu_);
-    HYDRANT_ASSIGN_OR_RETURN(Found found, Find(address, "", id));
+    HYDRANT_ASSIGN_OR_RETURN(Found found, Find({.address = address, .evaluation = id, .branch = branch}));
     std::optional<StepId> step = found.step;
     std::optional<Demand> demand;
     if (!found.variants.empty()) {
@@ -205,7 +227,8 @@ absl::StatusOr<ExplainView> Coordinator::Explain(const std::string& address, Eva
   return view;
 }
 
-absl::StatusOr<AttemptRecord> Coordinator::AttemptOf(const std::string& address, EvaluationId id) const {
+absl::StatusOr<AttemptRecord> Coordinator::AttemptOf(const std::string& address, EvaluationId id,
+                                                     const std::string& branch) const {
   int64_t number = 0;
   if (absl::StartsWith(address, "a") && absl::SimpleAtoi(address.substr(1), &number)) {
     return options_.store.FindAttempt({number});
@@ -214,7 +237,7 @@ absl::StatusOr<AttemptRecord> Coordinator::AttemptOf(const std::string& address,
   std::string why;
   {
     MutexLock lock(mu_);
-    HYDRANT_ASSIGN_OR_RETURN(Found found, Find(address, "", id));
+    HYDRANT_ASSIGN_OR_RETURN(Found found, Find({.address = address, .evaluation = id, .branch = branch}));
     std::optional<StepId> step = found.step;
     if (!found.variants.empty()) {
       const VariantEntry& variant = *found.variants.front();

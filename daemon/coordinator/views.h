@@ -100,6 +100,7 @@ struct Selector {
   std::string address;  // variant, glob, .drv path; empty: all of the evaluation
   std::string matrix;
   EvaluationId evaluation;
+  std::string branch;  // its newest evaluation; empty: any
 };
 
 struct RetryResult {
@@ -135,11 +136,19 @@ struct GridView {
   std::vector<RunningView> running;
 };
 
+// The newest evaluation of one branch.
+struct BranchView {
+  std::string branch;
+  std::optional<EvaluationRecord> evaluation;
+  std::map<std::string, int64_t> totals;
+};
+
 struct MatrixView {
   std::string name, reason;
   int64_t variants = 0;
   std::optional<EvaluationRecord> evaluation;
   std::map<std::string, int64_t> totals;
+  std::vector<BranchView> branches;  // in its order; none where it names less than two
 };
 
 struct ExplainView {

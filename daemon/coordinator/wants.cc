@@ -127,10 +127,11 @@ absl::StatusOr<int64_t> Coordinator::Cancel(const Selector& selector) {
   {
     MutexLock lock(mu_);
     if (selector.address.empty()) {
-      HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * evaluation, FindEvaluation(selector.matrix, selector.evaluation));
+      HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * evaluation,
+                               FindEvaluation(selector.matrix, selector.evaluation, selector.branch));
       id = evaluation->record.id;
     } else {
-      HYDRANT_ASSIGN_OR_RETURN(Found found, Find(selector.address, selector.matrix, selector.evaluation));
+      HYDRANT_ASSIGN_OR_RETURN(Found found, Find(selector));
       step = found.step;
       if (found.evaluation != nullptr) id = found.evaluation->record.id;
       for (const VariantEntry* variant : found.variants) ordinals.insert(variant->record.ordinal);
@@ -250,7 +251,7 @@ absl::StatusOr<RetryResult> Coordinator::Retry(const Selector& selector, const s
     Decision decision;
     {
       MutexLock lock(mu_);
-      HYDRANT_ASSIGN_OR_RETURN(Found found, Find(selector.address, selector.matrix, selector.evaluation));
+      HYDRANT_ASSIGN_OR_RETURN(Found found, Find(selector));
       if (found.evaluation != nullptr && found.evaluation->record.state == EvaluationState::kCancelled) {
         const EvaluationRecord& record = found.evaluation->record;
         return absl::FailedPreconditionError(

@@ -38,9 +38,11 @@
 #   @E {"id", "drvPath", "outputs"}  or  @F {"id", "message"}    the environment asked for; @F: there is none, and why
 #   @H QUESTION, @U {"message"}      with "probe": what @A's hygiene is about, and the refusal that the last question met (hygiene.nix)
 #   @A {"id", "meta": {…}}           what else is known, only the fields that evaluate: licences [{"name", "free"}], broken, unfree,
-#                                    insecure, unsupported, timeout, maxSilent, position, description; of its passthru
+#                                    insecure, unsupported, timeout, maxSilent, position, description; hydraPlatform: whether
+#                                    meta.hydraPlatforms, where there is one, has its system; of its passthru
 #                                    cudaSupport, rocmSupport, cudaVersion, cudaCapabilities, pythonVersion; unfreeThrough
-#                                    {"package", "licence", "inputs"}, the nearest unfree one among its inputs; hygiene [QUESTION …]
+#                                    {"package", "licence", "inputs"}, the nearest unfree one among its inputs; hygiene [QUESTION …];
+#                                    with a built-in recipe recipe {"name", "why"}, as in @S
 # The last line is @Z. Each name has exactly one of @R @M @N @T, but for the one at which the process dies of an error that
 # cannot be caught: that is the last @B without any (its outcome is the error on standard error), or, after @R, the
 # environment (no @E yet) or the meta (no @A yet) of a name that is good. Names after it have to be asked again.
@@ -260,6 +262,7 @@ let
         unfree = attempt (of [ "bool" ] (meta.unfree or null));
         insecure = attempt (of [ "bool" ] (meta.insecure or null));
         unsupported = attempt (of [ "bool" ] (meta.unsupported or null));
+        hydraPlatform = attempt (hydraPlatform drv);
         timeout = attempt (of [ "int" ] (meta.timeout or null));
         maxSilent = attempt (of [ "int" ] (meta.maxSilent or null));
         position = attempt (of [ "string" ] (meta.position or null));
@@ -275,12 +278,33 @@ let
         pythonVersion = attempt (of [ "string" ] (drv.pythonModule.pythonVersion or null));
         unfreeThrough = attempt (nearestUnfree drv);
         hygiene = attempt (hygieneOf path drv);
+        recipe = if builtIn then attempt { name = chosen.recipe; inherit (chosen) why; } else null;
       };
       sets = drv.cudaPackages or drv.passthru.cudaPackages or { };
       majorMinor = version: if builtins.isString version then builtins.head (builtins.match "([0-9]+\\.[0-9]+).*|.*" version) else null;
       texts = value: if builtins.isList value && builtins.all builtins.isString value then value else null;
     in
     removeAttrs fields (builtins.filter (field: fields.${field} == null) (builtins.attrNames fields));
+
+  # Whether Hydra builds it for its system; null: its meta does not tell. A member is a system or, in newer trees, a pattern
+  # for lib.meta.platformMatch.
+  hydraPlatform =
+    drv:
+    let
+      platforms = drv.meta.hydraPlatforms;
+      patterns = builtins.filter builtins.isAttrs platforms;
+      knowsPatterns = packages ? lib.meta.platformMatch && packages ? stdenv.hostPlatform;
+    in
+    if !(drv ? meta.hydraPlatforms) || !builtins.isList platforms then
+      null
+    else if builtins.elem drv.system platforms then
+      true
+    else if patterns == [ ] then
+      false
+    else if knowsPatterns then
+      builtins.any (packages.lib.meta.platformMatch packages.stdenv.hostPlatform) patterns
+    else
+      null;
 
   # The nearest unfree one among the inputs of a derivation, level by level, and through which inputs it comes: {package, licence,
   # inputs = [name …]}, or null. Bounded: what lies farther than `unfreeDepth` or beyond `unfreeCount` is not looked at.

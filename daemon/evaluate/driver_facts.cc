@@ -73,11 +73,15 @@ void ReadFacts(const json& meta, VariantFacts* facts) {
   facts->unfree = Truth(Member(meta, "unfree"));
   facts->insecure = Truth(Member(meta, "insecure"));
   facts->unsupported = Truth(Member(meta, "unsupported"));
+  facts->hydra_platform = Truth(Member(meta, "hydraPlatform"));
   facts->cuda_support = Truth(Member(meta, "cudaSupport"));
   facts->rocm_support = Truth(Member(meta, "rocmSupport"));
   facts->cuda_version = Text(Member(meta, "cudaVersion"));
   facts->cuda_capabilities = Texts(Member(meta, "cudaCapabilities"));
   facts->python_version = Text(Member(meta, "pythonVersion"));
+  const json& recipe = Member(meta, "recipe");
+  facts->recipe = Text(Member(recipe, "name"));
+  facts->recipe_why = Text(Member(recipe, "why"));
   facts->named = Named(Member(meta, "named"));
   facts->hygiene = Texts(Member(meta, "hygiene"));
 }
@@ -85,8 +89,8 @@ void ReadFacts(const json& meta, VariantFacts* facts) {
 json FactsMeta(const VariantFacts& facts) {
   // By name, so that a new field is either written or does not compile.
   const auto& [licences, unfree_through, unfree_licence, unfree_inputs, broken, unfree, insecure, unsupported,
-               cuda_support, rocm_support, cuda_version, cuda_capabilities, python_version, found_as, named,
-               hygiene] = facts;
+               hydra_platform, cuda_support, rocm_support, cuda_version, cuda_capabilities, python_version,
+               found_as, recipe, recipe_why, named, hygiene] = facts;
   json meta = json::object();
   for (const Licence& licence : licences)
     meta["licences"].push_back({{"name", licence.name}, {"free", licence.free}});
@@ -101,11 +105,13 @@ json FactsMeta(const VariantFacts& facts) {
   truth("unfree", unfree);
   truth("insecure", insecure);
   truth("unsupported", unsupported);
+  truth("hydraPlatform", hydra_platform);
   truth("cudaSupport", cuda_support);
   truth("rocmSupport", rocm_support);
   if (!cuda_version.empty()) meta["cudaVersion"] = cuda_version;
   if (!cuda_capabilities.empty()) meta["cudaCapabilities"] = cuda_capabilities;
   if (!python_version.empty()) meta["pythonVersion"] = python_version;
+  if (!recipe.empty()) meta["recipe"] = {{"name", recipe}, {"why", recipe_why}};
   if (!named.empty()) meta["named"] = named;
   if (!hygiene.empty()) meta["hygiene"] = hygiene;
   return meta;

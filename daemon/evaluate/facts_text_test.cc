@@ -14,12 +14,15 @@ TEST(FactsTextTest, ComesBackAsItWas) {
                               .unfree = true,
                               .insecure = false,
                               .unsupported = true,
+                              .hydra_platform = false,
                               .cuda_support = true,
                               .rocm_support = false,
                               .cuda_version = "12.9",
                               .cuda_capabilities = {"8.9", "9.0a"},
                               .python_version = "3.12",
-                              .found_as = "python3Packages.pytorch"};
+                              .found_as = "python3Packages.pytorch",
+                              .recipe = "2022",
+                              .recipe_why = "it has pkgs/top-level/cuda-packages.nix"};
   EXPECT_EQ(ParseFacts(FactsText(facts)), facts);
 }
 

@@ -24,6 +24,8 @@ struct VariantFacts {
   std::string unfree_through, unfree_licence;
   std::vector<std::string> unfree_inputs;
   std::optional<bool> broken, unfree, insecure, unsupported;  // of meta
+  // Whether meta.hydraPlatforms, where it has that, names the slice's system.
+  std::optional<bool> hydra_platform;
   std::optional<bool> cuda_support, rocm_support;             // of passthru
   std::string cuda_version;                                   // "12.9", of the package's own cudaPackages
   std::vector<std::string> cuda_capabilities;                 // in its order
@@ -31,6 +33,9 @@ struct VariantFacts {
   // The path at which it stands in this tree, where the declared one is missing and the recipe knows another
   // name.
   std::string found_as;
+  // The built-in recipe that made its package set and why it was that one: "2022", "nixpkgs 22.11: it has …". The
+  // same for all variants of an evaluation; empty with a recipe of the matrix's own.
+  std::string recipe, recipe_why;
   // What its slice has under the names by which all of it should agree: cudatoolkit, cudnn, nccl, magma ->
   // .drv path. The same for all variants of a slice; empty where the slice is without CUDA or has none that
   // evaluates.

@@ -29,12 +29,15 @@ v1::PackageFacts ToMessage(const VariantFacts& facts) {
   if (facts.broken) message.set_broken(*facts.broken);
   if (facts.insecure) message.set_insecure(*facts.insecure);
   if (facts.unsupported) message.set_unsupported(*facts.unsupported);
+  if (facts.hydra_platform) message.set_hydra_platform(*facts.hydra_platform);
   if (facts.cuda_support) message.set_cuda_support(*facts.cuda_support);
   if (facts.rocm_support) message.set_rocm_support(*facts.rocm_support);
   message.set_cuda_version(facts.cuda_version);
   message.mutable_capabilities()->Assign(facts.cuda_capabilities.begin(), facts.cuda_capabilities.end());
   message.set_python_version(facts.python_version);
   message.set_found_as(facts.found_as);
+  message.set_recipe(facts.recipe);
+  message.set_recipe_why(facts.recipe_why);
   return message;
 }
 

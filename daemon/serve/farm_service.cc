@@ -175,7 +175,7 @@ FarmService::Unary* FarmService::Explain(Context* context, const v1::ExplainRequ
                                          v1::ExplainResponse* response) {
   return options_.gate.Serve(context, Role::kReader, [this, request, response]() -> absl::Status {
     HYDRANT_ASSIGN_OR_RETURN(ExplainView view,
-                             options_.coordinator.Explain(request->address(), {request->evaluation()}));
+                             options_.coordinator.Explain(request->address(), {request->evaluation()}, request->branch()));
     *response = ToMessage(view);
     return absl::OkStatus();
   });
@@ -186,7 +186,8 @@ FarmService::Unary* FarmService::Cancel(Context* context, const v1::CancelReques
   return options_.gate.Serve(context, Role::kSubmitter, [this, request, response]() -> absl::Status {
     HYDRANT_ASSIGN_OR_RETURN(int64_t cancelled,
                              options_.coordinator.Cancel({.address = request->address(), .matrix = request->matrix(),
-                                                          .evaluation = {request->evaluation()}}));
+                                                          .evaluation = {request->evaluation()},
+                                                         .branch = request->branch()}));
     response->set_cancelled(cancelled);
     return absl::OkStatus();
   });
@@ -199,7 +200,8 @@ FarmService::Unary* FarmService::Retry(Context* context, const v1::RetryRequest*
     }
     HYDRANT_ASSIGN_OR_RETURN(RetryResult result,
                              options_.coordinator.Retry({.address = request->address(), .matrix = request->matrix(),
-                                                         .evaluation = {request->evaluation()}},
+                                                         .evaluation = {request->evaluation()},
+                                                         .branch = request->branch()},
                                                         request->cause()));
     response->set_retried(result.retried);
     response->set_evaluation(result.evaluation.value);

@@ -61,7 +61,7 @@ absl::Status FarmService::WatchTo(BlockingStream<v1::WatchResponse>& stream, con
 
 absl::Status FarmService::ReadLogTo(BlockingStream<v1::ReadLogResponse>& stream, const v1::ReadLogRequest& request) {
   HYDRANT_ASSIGN_OR_RETURN(AttemptRecord attempt,
-                           options_.coordinator.AttemptOf(request.address(), {request.evaluation()}));
+                           options_.coordinator.AttemptOf(request.address(), {request.evaluation()}, request.branch()));
   const AttemptId id = attempt.lease.attempt;
   int64_t offset = request.offset();
   uint64_t seen = 0;

@@ -147,6 +147,12 @@ v1::MatrixSummary ToMessage(const MatrixView& matrix) {
   message.set_variants(matrix.variants);
   if (matrix.evaluation) *message.mutable_evaluation() = ToMessage(*matrix.evaluation);
   for (const auto& [state, count] : matrix.totals) (*message.mutable_totals())[state] = count;
+  for (const BranchView& branch : matrix.branches) {
+    v1::BranchSummary* summary = message.add_branches();
+    summary->set_branch(branch.branch);
+    if (branch.evaluation) *summary->mutable_evaluation() = ToMessage(*branch.evaluation);
+    for (const auto& [state, count] : branch.totals) (*summary->mutable_totals())[state] = count;
+  }
   return message;
 }
 

@@ -80,6 +80,30 @@ class GitSourceTest(FarmTest):
         self.assertEqual(self.farm.json("status", self.name, "--branch", "old")["evaluation"]["id"], evaluations[1]["id"])
         self.assertEqual(len(self.farm.json("evaluation", "list", self.name, "--branch", "old")["evaluations"]), 2)
 
+    def test_every_verb_that_means_an_evaluation_takes_a_branch(self):
+        self.commit("old", "one")
+        self.commit("new", "two")
+        self.apply('["old", "new"]')
+        self.farm.hydrant("trigger", self.name, "--wait")
+        (listed,) = [m for m in self.farm.json("matrix", "list")["matrices"] if m["name"] == self.name]
+        old, new = (branch["evaluation"]["id"] for branch in listed["branches"])
+        self.assertEqual([(b["branch"], b["totals"]) for b in listed["branches"]], [("old", {"cached": 1}), ("new", {"cached": 1})])
+        self.assertIn("old", self.farm.hydrant("matrix", "list").stdout)
+        def variant(branch):
+            return self.farm.json("status", self.name, "--branch", branch)["variants"][0]
+        address = f"{self.name}/{variant('old')['id']}"
+        for branch in "old", "new":
+            of = ["--branch", branch]
+            self.assertEqual(self.farm.json("explain", address, *of)["derivation"], variant(branch)["derivation"])
+            self.assertEqual(self.farm.json("report", self.name, *of)["evaluation"]["branch"], branch)
+            self.assertIn(variant(branch)["outputs"]["out"], self.farm.hydrant("use", address, "--format", "shebang", *of).stdout)
+            self.assertIn("attempt", self.farm.json("log", address, *of))
+        self.assertNotEqual(self.farm.json("log", address, "--branch", "old")["attempt"], self.farm.json("log", address)["attempt"])
+        compared = self.farm.json("report", self.name, "--branch", "new", "--against-branch", "old")
+        self.assertEqual((compared["before"]["id"], compared["after"]["id"]), (old, new))
+        refused = self.farm.hydrant("retry", "--matrix", self.name, "--branch", "nwe", check=False)
+        self.assertEqual((refused.returncode, "nearest is 'new'" in refused.stderr), (2, True), refused.stderr)
+
     def test_what_was_asked_for_by_revision_is_evaluated_and_moves_no_channel(self):
         old = self.commit("old", "one")
         first = self.commit("new", "two")
