@@ -237,6 +237,16 @@ absl::StatusOr<std::shared_ptr<const Derived>> EvaluationRun::DerivedAt(const De
   return options_.coordinator.Expand(declared, std::move(list));
 }
 
+void EvaluationRun::SizeDownloads(const OutcomeBatch& batch, PlanBasis& basis) {
+  std::vector<std::string> unknown;
+  for (const std::string& path : DownloadsOf(batch, basis)) {
+    if (!basis.file_sizes.contains(path)) unknown.push_back(path);
+  }
+  for (const auto& [path, answer] : options_.presence.Ask(unknown)) {
+    if (answer.file_size > 0) basis.file_sizes[path] = static_cast<int64_t>(answer.file_size);
+  }
+}
+
 absl::StatusOr<PlanView> EvaluationRun::PlanAt(const Declared& declared, const Declared* extended, const Tree& tree,
                                                const std::string& root, const std::atomic<bool>& cancelled) {
   const Declared& all = extended == nullptr ? declared : *extended;
@@ -271,7 +281,8 @@ absl::StatusOr<PlanView> EvaluationRun::PlanAt(const Declared& declared, const D
       cancelled));
   Walked walked;
   const OutcomeBatch batch = Complete(std::move(outcomes), walked);
-  const PlanBasis basis = options_.coordinator.BasisOf(batch);
+  PlanBasis basis = options_.coordinator.BasisOf(batch);
+  SizeDownloads(batch, basis);
   if (extended == nullptr) return MakePlan(tree.revision, entry, batch, basis);
   const EvaluationEntry part = NewEvaluationEntry({}, std::make_shared<const Declared>(declared), derived);
   return MakeAdditionPlan(tree.revision, part, entry, batch, basis);

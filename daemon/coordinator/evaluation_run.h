@@ -71,6 +71,8 @@ class EvaluationRun {
   // Derivations, steps and presence for some outcomes, but for the steps that were walked over before.
   OutcomeBatch Complete(std::vector<Outcome> outcomes, Walked& walked);
   absl::Status ImportSources(const OutcomeBatch& batch);
+  // What other caches say of what builds would fetch; they were asked for it just now, and remember.
+  void SizeDownloads(const OutcomeBatch& batch, PlanBasis& basis);
   void Release(const std::string& root);
 
   const Options options_;

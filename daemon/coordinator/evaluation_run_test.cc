@@ -261,16 +261,18 @@ TEST_F(PlanCostTest, ChecksCountGpuMinutesUntilTheyAreDecided) {
 }
 
 TEST_F(PlanCostTest, WhatBuildsFetchIsCountedOncePerPath) {
-  Write("ours-1\ntheirs-1\na-1: ours-1 theirs-1\nb-1: ours-1", {"ours-1", "a-1", "b-1"});
+  Write("ours-1\ntheirs-1\nsilent-1\na-1: ours-1 theirs-1 silent-1\nb-1: ours-1", {"ours-1", "a-1", "b-1"});
   DeclareHere({"ours-1"});
   TestWorker worker("w1", farm());
   BuildAll(worker);
-  presence_.Hold(OutputOf("theirs-1"));
+  presence_.Hold(OutputOf("theirs-1"), 300);
+  presence_.Hold(OutputOf("silent-1"));
   DeclareHere({"a-1", "b-1"});
   const PlanView plan = PlanOf();
   EXPECT_EQ(plan.build, 2);
-  EXPECT_THAT(plan.present_in, ElementsAre(Pair(FakePresence::kCache, 1), Pair("ours", 1)));
-  EXPECT_EQ(plan.download_bytes, 10);
+  EXPECT_THAT(plan.present_in, ElementsAre(Pair(FakePresence::kCache, 2), Pair("ours", 1)));
+  EXPECT_EQ(plan.downloads, 3);
+  EXPECT_EQ(plan.download_bytes, 10 + 300);
   EXPECT_EQ(plan.unknown_downloads, 1);
 }
 

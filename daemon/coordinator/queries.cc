@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "daemon/coordinator/backlog.h"
 #include "daemon/coordinator/coordinator.h"
 #include "daemon/coordinator/known_facts.h"
 #include "daemon/coordinator/waiting.h"
@@ -290,8 +291,7 @@ std::map<std::string, StepState> Coordinator::StatesOf(const std::vector<std::st
 PlanBasis Coordinator::BasisOf(const OutcomeBatch& batch) const {
   PlanBasis basis;
   for (const auto& loaded : batch.derivations) {
-    auto held = batch.held.find(loaded->path);
-    if (held == batch.held.end() || held->second != "ours") continue;
+    if (!batch.held.contains(loaded->path)) continue;
     for (const auto& [name, output] : loaded->parsed.outputs) {
       if (const auto info = options_.catalogue.FindPath(output.path)) basis.file_sizes[output.path] = info->file_size;
     }
@@ -321,6 +321,7 @@ PlanBasis Coordinator::BasisOf(const OutcomeBatch& batch) const {
   for (const auto& [name, worker] : state_->workers.all()) {
     if (worker.state == WorkerState::kConnected) basis.workers.push_back(worker.offer);
   }
+  basis.backlog = BacklogOf(*state_, options_.clock.Now());
   return basis;
 }
 

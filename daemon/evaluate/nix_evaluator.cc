@@ -10,7 +10,6 @@
 #include <thread>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/evaluate/derived_imports.h"
@@ -20,6 +19,7 @@
 #include "daemon/evaluate/import_queue.h"
 #include "daemon/evaluate/memory_watch.h"
 #include "daemon/evaluate/outcome_batch.h"
+#include "daemon/evaluate/overlay_files.h"
 #include "daemon/evaluate/shard_evaluation.h"
 #include "lib/base/file.h"
 #include "lib/base/status_macros.h"
@@ -59,30 +59,6 @@ absl::StatusOr<std::string> RecipeOf(const NixpkgsSpec& nixpkgs, const std::stri
   return absl::InvalidArgumentError(
       absl::StrCat("[nixpkgs] recipe = \"", nixpkgs.recipe, "\": this version has no such recipe; it has ",
                    absl::StrJoin(names, ", "), " and takes a .nix file of your own"));
-}
-
-// The file's own name, as far as it may be part of a path: errors name it.
-std::string PlainName(std::string_view file) {
-  constexpr size_t kLongest = 64;
-  std::string name(file.substr(file.rfind('/') + 1));
-  if (name.size() > kLongest) name.erase(0, name.size() - kLongest);
-  for (char& c : name) {
-    if (!absl::ascii_isalnum(c) && c != '.' && c != '_' && c != '-') c = '_';
-  }
-  return name;
-}
-
-// Each in a folder of its own below `folder`, since two may have one name; their paths.
-absl::StatusOr<std::vector<std::string>> WriteOverlays(const std::vector<Overlay>& overlays,
-                                                       const std::string& folder) {
-  std::vector<std::string> paths;
-  for (const Overlay& overlay : overlays) {
-    const std::string own = absl::StrCat(folder, "/", paths.size());
-    HYDRANT_RETURN_IF_ERROR(MakeDirectories(own, 0700));
-    paths.push_back(absl::StrCat(own, "/", PlainName(overlay.file)));
-    HYDRANT_RETURN_IF_ERROR(WriteFileAtomically(paths.back(), overlay.text));
-  }
-  return paths;
 }
 
 absl::Status CheckTree(const std::string& tree) {

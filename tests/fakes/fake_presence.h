@@ -15,7 +15,10 @@ class FakePresence final : public Presence {
  public:
   static constexpr char kCache[] = "https://upstream.example";
 
-  void Hold(const std::string& store_path) { Say(store_path, {.held = Held::kPresent, .cache = kCache}); }
+  // `file_size`: bytes to fetch; 0: it does not say.
+  void Hold(const std::string& store_path, uint64_t file_size = 0) {
+    Say(store_path, {.held = Held::kPresent, .cache = kCache, .file_size = file_size});
+  }
   void Hide(const std::string& store_path) { Say(store_path, {.held = Held::kUnknown, .why = "it does not answer"}); }
 
   // How often a path was asked for.
