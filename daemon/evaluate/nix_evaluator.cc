@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/evaluate/derived_imports.h"
@@ -58,6 +59,30 @@ absl::StatusOr<std::string> RecipeOf(const NixpkgsSpec& nixpkgs, const std::stri
   return absl::InvalidArgumentError(
       absl::StrCat("[nixpkgs] recipe = \"", nixpkgs.recipe, "\": this version has no such recipe; it has ",
                    absl::StrJoin(names, ", "), " and takes a .nix file of your own"));
+}
+
+// The file's own name, as far as it may be part of a path: errors name it.
+std::string PlainName(std::string_view file) {
+  constexpr size_t kLongest = 64;
+  std::string name(file.substr(file.rfind('/') + 1));
+  if (name.size() > kLongest) name.erase(0, name.size() - kLongest);
+  for (char& c : name) {
+    if (!absl::ascii_isalnum(c) && c != '.' && c != '_' && c != '-') c = '_';
+  }
+  return name;
+}
+
+// Each in a folder of its own below `folder`, since two may have one name; their paths.
+absl::StatusOr<std::vector<std::string>> WriteOverlays(const std::vector<Overlay>& overlays,
+                                                       const std::string& folder) {
+  std::vector<std::string> paths;
+  for (const Overlay& overlay : overlays) {
+    const std::string own = absl::StrCat(folder, "/", paths.size());
+    HYDRANT_RETURN_IF_ERROR(MakeDirectories(own, 0700));
+    paths.push_back(absl::StrCat(own, "/", PlainName(overlay.file)));
+    HYDRANT_RETURN_IF_ERROR(WriteFileAtomically(paths.back(), overlay.text));
+  }
+  return paths;
 }
 
 absl::Status CheckTree(const std::string& tree) {
@@ -249,9 +274,10 @@ absl::StatusOr<DriverRequest> NixEvaluator::CommonRequest(const EvaluationInput&
                        .named = true,
                        .probe = nixpkgs.probe};
   HYDRANT_ASSIGN_OR_RETURN(common.recipe, RecipeOf(nixpkgs, folder));
-  for (const std::string& text : nixpkgs.overlay_texts) {
-    common.overlays.push_back(absl::StrCat(folder, "/overlay-", common.overlays.size(), ".nix"));
-    HYDRANT_RETURN_IF_ERROR(WriteFileAtomically(common.overlays.back(), text));
+  HYDRANT_ASSIGN_OR_RETURN(common.overlays, WriteOverlays(nixpkgs.overlays, folder + "/overlays"));
+  for (const auto& [name, overlays] : nixpkgs.overlay_sets) {
+    HYDRANT_ASSIGN_OR_RETURN(common.overlay_sets[name],
+                             WriteOverlays(overlays, absl::StrCat(folder, "/overlays-", name)));
   }
   return common;
 }

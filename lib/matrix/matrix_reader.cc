@@ -10,8 +10,8 @@
 #include "lib/matrix/axes_reader.h"
 #include "lib/matrix/names.h"
 #include "lib/matrix/nearest_word.h"
+#include "lib/matrix/nixpkgs_sets_reader.h"
 #include "lib/matrix/policy_reader.h"
-#include "lib/matrix/settings.h"
 #include "lib/matrix/table_reader.h"
 #include "lib/matrix/toml_reader.h"
 #include "lib/matrix/uri_prefixes.h"
@@ -24,7 +24,8 @@ using Kind = TomlNode::Kind;
 const std::vector<std::string> BuiltInRecipes() { return {"auto", "2020", "2022", "2025"}; }
 
 const std::vector<std::string> NixpkgsKeys() {
-  return {"recipe", "allow", "config", "overlays", "ifd", "allowed_uris", "probe"};
+  return {"recipe",       "allow",        "config", "overlays",   "ifd",
+          "allowed_uris", "overlay_sets", "probe",  "config_sets"};
 }
 
 bool IsRecipeFile(const std::string& recipe) { return recipe.ends_with(".nix"); }
@@ -57,8 +58,7 @@ class MatrixReader {
   void ReadRecipe(TableReader* reader);
   void ReadProbe(TableReader* reader);
   void ReadConfig(TableReader* reader);
-  // [nixpkgs] config must not say what an axis says.
-  void CheckConfig(const TomlNode& table);
+  void ReadSets(TableReader* reader);
   // The text of a file that the matrix names.
   std::string FileText(TableReader* reader, const TomlMember& member, const std::string& path);
 
@@ -79,7 +79,7 @@ absl::StatusOr<Matrix> MatrixReader::Read(const TomlNode& document) {
   if (const TomlNode* table = top.ReadTable("axes")) ReadAxes(*table, &errors_, &matrix_);
   if (const TomlNode* table = top.ReadTable("groups")) ReadGroups(*table, &errors_, &matrix_);
   if (const TomlNode* table = top.ReadTable("axes")) CheckDerived(*table, matrix_, &errors_);
-  if (const TomlNode* table = top.ReadTable("nixpkgs")) CheckConfig(*table);
+  if (const TomlNode* table = top.ReadTable("nixpkgs")) CheckSettings(*table, matrix_, &errors_);
   for (const TomlNode* table : top.ReadTables("include")) ReadInclude(*table, &errors_, &matrix_);
   for (const TomlNode* table : top.ReadTables("exclude")) ReadExclude(*table, &errors_, &matrix_);
   if (const TomlNode* table = top.ReadTable("gate")) ReadGate(*table, &errors_, &matrix_);
@@ -146,8 +146,18 @@ void MatrixReader::ReadNixpkgs(const TomlNode& table) {
   std::vector<std::string> overlays;
   reader.ReadStrings("overlays", {.may_be_empty = true}, &overlays);
   for (const std::string& path : overlays) {
-    nixpkgs.overlay_texts.push_back(FileText(&reader, *reader.Find("overlays"), path));
+    nixpkgs.overlays.push_back({path, FileText(&reader, *reader.Find("overlays"), path)});
   }
+  ReadSets(&reader);
+}
+
+void MatrixReader::ReadSets(TableReader* reader) {
+  const auto text_of = [&](TableReader* of, const TomlMember& member, const std::string& path) {
+    return FileText(of, member, path);
+  };
+  if (const TomlNode* sets = reader->ReadTable("overlay_sets"))
+    ReadOverlaySets(*sets, text_of, &errors_, &matrix_);
+  if (const TomlNode* sets = reader->ReadTable("config_sets")) ReadConfigSets(*sets, &errors_, &matrix_);
 }
 
 void MatrixReader::ReadProbe(TableReader* reader) {
@@ -189,21 +199,6 @@ void MatrixReader::ReadConfig(TableReader* reader) {
   matrix_.nixpkgs.config_json = *json;
 }
 
-void MatrixReader::CheckConfig(const TomlNode& table) {
-  TableReader reader(table, "[nixpkgs]", NixpkgsKeys(), &errors_);
-  const TomlNode* config = reader.ReadTable("config");
-  if (config == nullptr) return;
-  for (const TomlMember& member : config->members) {
-    const std::string_view axis = AxisOfSetting(member.key);
-    const auto same = [&](const Axis& each) { return each.name == axis; };
-    const std::string where = absl::StrCat("[nixpkgs] config.", member.key, ": ");
-    if (std::any_of(matrix_.axes.begin(), matrix_.axes.end(), same))
-      errors_.Add(member.line, absl::StrCat(where, "the axis ", AbslView(axis), " says it for each slice"));
-    if (matrix_.derived && matrix_.derived->changed_by == member.key)
-      errors_.Add(member.line, absl::StrCat(where, "[axes] package = { changed_by } turns it off and on"));
-  }
-}
-
 std::string MatrixReader::FileText(TableReader* reader, const TomlMember& member, const std::string& path) {
   const auto file = text_.files.find(path);
   if (file != text_.files.end()) return file->second;
@@ -211,19 +206,25 @@ std::string MatrixReader::FileText(TableReader* reader, const TomlMember& member
   return "";
 }
 
-// The files that a matrix names, by its own words, with the line of each. Whatever has the wrong type is left
-// to ReadMatrix.
-std::vector<std::pair<std::string, int>> NamedFiles(const TomlNode& document) {
-  std::vector<std::pair<std::string, int>> files;
+using NamedFile = std::pair<std::string, int>;  // by the matrix's own words; the line
+
+void AddNamed(const TomlNode& list, std::vector<NamedFile>* files) {
+  for (const TomlNode& each : list.items) {
+    if (each.kind == Kind::kString) files->emplace_back(each.text, each.line);
+  }
+}
+
+// The files that a matrix names. Whatever has the wrong type is left to ReadMatrix.
+std::vector<NamedFile> NamedFiles(const TomlNode& document) {
+  std::vector<NamedFile> files;
   for (const TomlMember& top : document.members) {
     if (top.key != "nixpkgs") continue;
     for (const TomlMember& member : top.value.members) {
       if (member.key == "recipe" && IsRecipeFile(member.value.text))
         files.emplace_back(member.value.text, member.line);
-      if (member.key != "overlays") continue;
-      for (const TomlNode& overlay : member.value.items) {
-        if (overlay.kind == Kind::kString) files.emplace_back(overlay.text, overlay.line);
-      }
+      if (member.key == "overlays") AddNamed(member.value, &files);
+      if (member.key != "overlay_sets") continue;
+      for (const TomlMember& set : member.value.members) AddNamed(set.value, &files);
     }
   }
   return files;

@@ -72,7 +72,7 @@ TEST(ReadMatrix, ReadsHowNixpkgsIsToBeImported) {
   const NixpkgsSpec nixpkgs = Good("cuda-core.toml").nixpkgs;
   EXPECT_EQ(nixpkgs.recipe, "recipe.nix");
   EXPECT_THAT(nixpkgs.recipe_text, HasSubstr("slice.system"));
-  EXPECT_THAT(nixpkgs.overlay_texts, ElementsAre("final: prev: { }\n"));
+  EXPECT_THAT(nixpkgs.overlays, ElementsAre(Overlay{"mkl.nix", "final: prev: { }\n"}));
   EXPECT_THAT(nixpkgs.allow, ElementsAre("unfree", "broken"));
   EXPECT_EQ(nixpkgs.config_json,
             R"({"cudaSupport":true,"nested":{"a":1,"b":2.5},"permittedInsecurePackages":["x-1"]})");
