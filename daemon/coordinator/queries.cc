@@ -337,6 +337,14 @@ std::vector<std::shared_ptr<const DerivationEntry>> Coordinator::RecordedDerivat
   return entries;
 }
 
+std::vector<std::shared_ptr<const DerivationEntry>> Coordinator::RecordedDerivations() const {
+  MutexLock lock(mu_);
+  std::vector<std::shared_ptr<const DerivationEntry>> entries;
+  entries.reserve(state_->derivations.size());
+  for (const auto& [path, entry] : state_->derivations) entries.push_back(entry);
+  return entries;
+}
+
 std::shared_ptr<const Declared> Coordinator::DeclaredOf(const std::string& matrix) const {
   MutexLock lock(mu_);
   auto found = state_->matrices.find(matrix);

@@ -18,7 +18,7 @@
 #include "daemon/evaluate/import_plan.h"
 #include "daemon/evaluate/import_queue.h"
 #include "daemon/evaluate/memory_watch.h"
-#include "daemon/evaluate/outcome_batch.h"
+#include "daemon/evaluate/outcome_batcher.h"
 #include "daemon/evaluate/overlay_files.h"
 #include "daemon/evaluate/shard_evaluation.h"
 #include "lib/base/file.h"
@@ -88,7 +88,7 @@ struct NixEvaluator::Shared {
   const Depth depth;
   const std::vector<DriverRequest> imports;
   const size_t processes, most_imports;
-  OutcomeBatch outcomes;
+  OutcomeBatcher outcomes;
   MemoryWatch memory;
   ImportQueue queue;
   std::atomic<bool> failed{false};
@@ -186,7 +186,7 @@ absl::Status NixEvaluator::RunImports(const EvaluationInput& input, const std::s
                 .imports = std::move(imports),
                 .processes = processes,
                 .most_imports = depth == Depth::kAll ? ImportsInAProcess(learned) : 1,
-                .outcomes = OutcomeBatch(take),
+                .outcomes = OutcomeBatcher(take),
                 .memory = MemoryWatch(options_.memory * std::max(options_.evaluators, 1)),
                 .queue = ImportQueue(weights, processes),
                 .clock = *clock_,

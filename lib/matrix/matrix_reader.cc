@@ -8,6 +8,7 @@
 #include "lib/base/file.h"
 #include "lib/base/status_macros.h"
 #include "lib/matrix/axes_reader.h"
+#include "lib/matrix/git_address.h"
 #include "lib/matrix/names.h"
 #include "lib/matrix/nearest_word.h"
 #include "lib/matrix/nixpkgs_sets_reader.h"
@@ -35,13 +36,6 @@ std::string AbsolutePath(std::string_view directory, const std::string& path) {
   const auto joined = std::filesystem::absolute(std::filesystem::path(directory) / path).lexically_normal();
   return joined.has_filename() || joined == joined.root_path() ? joined.string()
                                                                : joined.parent_path().string();
-}
-
-// What git would take for an option, or no server for a name.
-bool IsSafeForGit(std::string_view word) {
-  return !word.starts_with('-') && std::none_of(word.begin(), word.end(), [](char c) {
-    return static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
-  });
 }
 
 class MatrixReader {
@@ -116,10 +110,13 @@ void MatrixReader::ReadSource(const TomlNode& table) {
     return errors_.Add(table.line, "[source] has neither git nor path; one is required");
   if (branches != nullptr && path != nullptr) return reader.Fail(*branches, "only means something with git");
   if (path != nullptr) source.path = AbsolutePath(directory_, source.path);
-  if (!IsSafeForGit(source.git))
-    return reader.Fail(*git, absl::StrCat("'", source.git, "' is not an address for git"));
+  if (git != nullptr) {
+    if (const auto address = ParseGitAddress(source.git); !address.ok())
+      return reader.Fail(*git, StdView(address.status().message()));
+  }
   for (const std::string& branch : source.branches) {
-    if (!IsSafeForGit(branch)) return reader.Fail(*branches, absl::StrCat("'", branch, "' is not a branch"));
+    const std::string fault = BranchFault(branch);
+    if (!fault.empty()) return reader.Fail(*branches, fault);
   }
 }
 
@@ -201,7 +198,12 @@ void MatrixReader::ReadConfig(TableReader* reader) {
 
 std::string MatrixReader::FileText(TableReader* reader, const TomlMember& member, const std::string& path) {
   const auto file = text_.files.find(path);
-  if (file != text_.files.end()) return file->second;
+  if (file != text_.files.end() && file->second.size() <= kMaxTomlBytes) return file->second;
+  if (file != text_.files.end()) {
+    reader->Fail(member, absl::StrCat("the file '", path, "' has ", file->second.size(),
+                                      " bytes; the cap is ", kMaxTomlBytes));
+    return "";
+  }
   reader->Fail(member, absl::StrCat("the file '", path, "' did not come with the matrix"));
   return "";
 }
@@ -230,6 +232,14 @@ std::vector<NamedFile> NamedFiles(const TomlNode& document) {
   return files;
 }
 
+// A text of a matrix. What is there and cannot be one (a folder, a file without end) is the caller's fault.
+absl::StatusOr<std::string> ReadText(const std::string& path) {
+  auto text = ReadFile(path, kMaxTomlBytes);
+  if (absl::IsInternal(text.status()) || absl::IsResourceExhausted(text.status()))
+    return absl::InvalidArgumentError(text.status().message());
+  return text;
+}
+
 // The .nix file of the same folder whose name is nearest; "" when none is near.
 std::string NearestFile(const std::filesystem::path& missing) {
   constexpr size_t kMostFiles = 1000;
@@ -253,16 +263,16 @@ absl::StatusOr<Matrix> ReadMatrix(const MatrixText& text, std::string_view file,
 
 absl::StatusOr<MatrixText> LoadMatrixFile(const std::string& path) {
   MatrixText text;
-  HYDRANT_ASSIGN_OR_RETURN(text.toml, ReadFile(path));
+  HYDRANT_ASSIGN_OR_RETURN(text.toml, ReadText(path));
   HYDRANT_ASSIGN_OR_RETURN(const TomlNode document, ParseToml(text.toml, path));
   const std::string directory = std::filesystem::path(path).parent_path();
   for (const auto& [name, line] : NamedFiles(document)) {
-    auto contents = ReadFile((std::filesystem::path(directory) / name).string());
+    auto contents = ReadText((std::filesystem::path(directory) / name).string());
     if (!contents.ok()) {
       const absl::Status status =
           Annotate(contents.status(), StdView(absl::StrCat(path, ":", line, ": [nixpkgs]")));
       const std::string nearest = NearestFile(std::filesystem::path(directory) / name);
-      if (nearest.empty()) return status;
+      if (nearest.empty() || !absl::IsNotFound(status)) return status;
       return absl::Status(status.code(),
                           absl::StrCat(status.message(), "; the nearest file there is '", nearest, "'"));
     }

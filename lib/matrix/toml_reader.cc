@@ -57,6 +57,36 @@ TomlNode Converted(const toml::node& node) {
   return result;
 }
 
+// Where a quoted text that begins at `at` is over: behind its closing mark, or the end of the file.
+size_t EndOfQuoted(std::string_view text, size_t at) {
+  const char mark = text[at];
+  const std::string three(3, mark);
+  const bool long_text = text.substr(at).starts_with(three);
+  at += long_text ? 3 : 1;
+  while (at < text.size()) {
+    if (long_text ? text.substr(at).starts_with(three) : text[at] == mark) return at + (long_text ? 3 : 1);
+    if (!long_text && text[at] == '\n') return at;
+    at += mark == '"' && text[at] == '\\' ? 2 : 1;
+  }
+  return text.size();
+}
+
+// The line of the first key with more than `most` parts ("a.b.c" has three); 0 when there is none.
+int LineOfLongKey(std::string_view text, int most) {
+  int line = 1, dots = 0;
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    size_t next = at + 1;
+    if (c == '"' || c == '\'') next = EndOfQuoted(text, at);
+    if (c == '#') next = std::min(text.find('\n', at), text.size());
+    if (c == '.' && ++dots >= most) return line;
+    if (std::string_view("\n=[]{},").find(c) != std::string_view::npos) dots = 0;
+    line += static_cast<int>(std::count(text.begin() + at, text.begin() + std::min(next, text.size()), '\n'));
+    at = next;
+  }
+  return 0;
+}
+
 absl::StatusOr<std::string> ListJson(const TomlNode& node) {
   std::string json;
   for (const TomlNode& item : node.items) {
@@ -80,6 +110,16 @@ absl::StatusOr<std::string> TableJson(const TomlNode& node) {
 }  // namespace
 
 absl::StatusOr<TomlNode> ParseToml(std::string_view text, std::string_view file) {
+  // Each part of a key is a table within a table, and both the library and Converted walk those by recursion.
+  constexpr int kMostParts = 32;
+  if (text.size() > kMaxTomlBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(std::string(file), ":1: the text has ", text.size(),
+                                                   " bytes; the cap is ", kMaxTomlBytes));
+  }
+  if (const int line = LineOfLongKey(text, kMostParts); line > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(std::string(file), ":", line, ": a key has more than ", kMostParts, " parts"));
+  }
   try {
     TomlNode result = Converted(toml::parse(text, file));
     result.line = 1;
