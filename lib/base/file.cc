@@ -33,6 +33,7 @@ absl::StatusCode CodeOf(int error_number) {
       return absl::StatusCode::kAlreadyExists;
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:
     case EMFILE:
     case ENFILE:
       return absl::StatusCode::kResourceExhausted;

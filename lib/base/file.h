@@ -14,7 +14,7 @@
 
 namespace hydrant {
 
-// NotFound, PermissionDenied, ResourceExhausted (no space) or Internal by errno, "VERB PATH: strerror".
+// NotFound, PermissionDenied, ResourceExhausted (no space, or a limit of size) or Internal by errno, "VERB PATH: strerror".
 absl::Status ErrnoStatus(int error_number, std::string_view verb_and_path);
 
 // ResourceExhausted when it has more than `most` bytes, of which no more are read.

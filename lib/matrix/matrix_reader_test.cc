@@ -243,7 +243,8 @@ TEST(ReadMatrix, GarbageIsRefusedWithoutAnException) {
        {std::string("\0\xff\xfe", 3), std::string(100'000, '['), std::string("a = 1\n\x80"),
         std::string("name = \"\\uD800\""), "a = " + std::string(100'000, '['), Deep("[", "]"),
         Deep("", " = 1"), "x = " + Deep("{", " = 1}"), "[\"\\\".\"." + Deep("", "]"),
-        Deep("", "") + ".b.\"=\" = 1", std::string(kMaxTomlBytes + 1, '#')}) {
+        Deep("", "") + ".b.\"=\" = 1", "x = " + std::string(100, '{'),
+        "x = {y = \"\"\"a\"\"\"\", " + Deep("", " = 1}"), std::string(kMaxTomlBytes + 1, '#')}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ReadMatrix({text, {}}, "m.toml", "/").status()))
         << text.substr(0, 20);
   }
