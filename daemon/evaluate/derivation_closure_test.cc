@@ -136,7 +136,8 @@ TEST_F(DerivationClosureTest, WhatIsLeftOutIsLeftOutWithAllThatItNeeds) {
   Write("right", {"base"});
   Write("base", {});
   DerivationMarks brought;
-  for (const LinkedDerivation* derivation : closure_.Link({PathOf("left")})->all) {
+  const auto left = closure_.Link({PathOf("left")});
+  for (const LinkedDerivation* derivation : left->all) {
     brought.resize(derivation->number + 1);
     brought[derivation->number] = true;
   }
