@@ -219,6 +219,7 @@ Json EstimateOf(const v1::PlanEstimate& e) {
           {"unknown_checks", e.unknown_checks()},
           {"unknown_bytes", e.unknown_bytes()},
           {"unmeasured_cpu", e.unmeasured_cpu()},
+          {"downloads", e.downloads()},
           {"download_bytes", e.download_bytes()},
           {"unknown_downloads", e.unknown_downloads()},
           {"wall_seconds", Known(wall, e.wall_s())},
@@ -230,6 +231,8 @@ Json EstimateOf(const v1::PlanEstimate& e) {
           {"slots", e.slots()},
           {"cores", e.cores()},
           {"gpus", e.gpus()},
+          {"backlog",
+           {{"running", e.backlog_running()}, {"waiting", e.backlog_waiting()}, {"unknown", e.backlog_unknown()}}},
           {"checks", e.checks()},
           {"longest", List(e.longest(), [](const v1::PlannedStep& step) {
              return Json{{"name", step.name()},

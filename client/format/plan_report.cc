@@ -64,17 +64,22 @@ std::string CoreHours(const v1::PlanEstimate& e) {
 std::string GpuMinutes(const v1::PlanEstimate& e) {
   return KnowsGpu(e) ? Figure(e.gpu_time_s() / 60) : kUnknown;
 }
+std::string DownloadBytes(const v1::PlanEstimate& e) {
+  const bool known = e.downloads() == 0 || e.unknown_downloads() < e.downloads();
+  return known ? BytesText(e.download_bytes()) : kUnknown;
+}
 std::string Bytes(const v1::PlanEstimate& e) { return KnowsBytes(e) ? BytesText(e.bytes()) : kUnknown; }
 
 std::string Cost(const v1::PlanEstimate& e) {
-  std::string text =
-      absl::StrCat("core-hours ", CoreHours(e), ", GPU-minutes ", GpuMinutes(e), ", outputs ", Bytes(e));
-  if (e.download_bytes() > 0 || e.unknown_downloads() > 0) {
-    absl::StrAppend(&text, ", to fetch ", BytesText(e.download_bytes()));
-    if (e.unknown_downloads() > 0) {
-      absl::StrAppend(&text, " and what ", Count(e.unknown_downloads(), "step"), " of another cache hold");
-    }
-  }
+  return absl::StrCat("core-hours ", CoreHours(e), ", GPU-minutes ", GpuMinutes(e), ", outputs ", Bytes(e));
+}
+
+// "14 outputs, 1.1 GiB (2 of unknown size)"; "" when there is nothing to fetch.
+std::string Download(const v1::PlanEstimate& e) {
+  if (e.downloads() == 0) return "";
+  std::string text = absl::StrCat(Count(e.downloads(), "output"), ", ", DownloadBytes(e));
+  if (0 < e.unknown_downloads() && e.unknown_downloads() < e.downloads())
+    absl::StrAppend(&text, " (", e.unknown_downloads(), " of unknown size)");
   return text;
 }
 
@@ -88,9 +93,13 @@ std::string Time(const v1::PlanEstimate& e) {
   if (e.workers() == 0) return "unknown: no worker is connected";
   if (!KnowsAny(e)) return absl::StrCat("unknown, on ", Farm(e));
   const std::string least = DurationText(Millis(e.wall_s())), most = DurationText(Millis(e.wall_at_most_s()));
+  if (e.backlog_running() + e.backlog_waiting() > 0) {
+    return absl::StrCat("between ", least, ", were they idle, and ", most, ", after the ", e.backlog_running(),
+                        " that run and the ", e.backlog_waiting(), " that wait now, on ", Farm(e));
+  }
   const std::string text =
       least == most ? absl::StrCat("about ", least) : absl::StrCat("between ", least, " and ", most);
-  return absl::StrCat(text, " on ", Farm(e), ", were they idle");
+  return absl::StrCat(text, " on ", Farm(e), ", which have nothing else to do");
 }
 
 // What the figures are without; "" when they are whole.
@@ -106,6 +115,9 @@ std::string Gaps(const v1::PlanEstimate& e) {
   if (e.unplaceable() > 0 && e.workers() > 0) {
     gaps.push_back(
         absl::StrCat(e.unplaceable(), " that no connected worker can take: the time is without them"));
+  }
+  if (e.backlog_unknown() > 0) {
+    gaps.push_back(absl::StrCat(e.backlog_unknown(), " of what runs or waits now never ran here: the time has nothing of it"));
   }
   if (e.unmeasured_cpu() > 0) {
     gaps.push_back(absl::StrCat(Count(e.unmeasured_cpu(), "step"), " of unmeasured CPU: taken as one core"));
@@ -155,6 +167,12 @@ Table AdditionTable(const v1::PlanResponse& plan) {
   table.rows.push_back({"core-hours", CoreHours(a), CoreHours(b), More(CoreHours(d))});
   table.rows.push_back({"GPU-minutes", GpuMinutes(a), GpuMinutes(b), More(GpuMinutes(d))});
   table.rows.push_back({"outputs", Bytes(a), Bytes(b), More(Bytes(d))});
+  if (b.downloads() > 0) {
+    count("outputs to download", a.downloads(), b.downloads());
+    if (a.unknown_downloads() + b.unknown_downloads() > 0)
+      count("  of unknown size", a.unknown_downloads(), b.unknown_downloads());
+    table.rows.push_back({"  bytes", DownloadBytes(a), DownloadBytes(b), More(DownloadBytes(d))});
+  }
   const auto wall = [](const v1::PlanEstimate& e) {
     const bool known = e.steps() + e.checks() == 0 || (e.workers() > 0 && KnowsAny(e));
     return known ? DurationText(Millis(e.wall_s())) : kUnknown;
@@ -193,6 +211,8 @@ std::string FormatPlan(const std::string& matrix, const v1::PlanResponse& plan, 
   writer.Line().Text("Revision ", Style::kBold).Text(plan.revision()).Line();
   writer.Text("Steps    ", Style::kBold).Text(Steps(plan)).Line();
   writer.Text("Cost     ", Style::kBold).Text(Cost(plan.estimate())).Line();
+  if (const std::string download = Download(plan.estimate()); !download.empty())
+    writer.Text("Download ", Style::kBold).Text(download).Line();
   writer.Text("Time     ", Style::kBold).Text(Time(plan.estimate())).Line();
   WriteDetails(plan.estimate(), writer);
   return FormatStatus(matrix, AsStatus(plan.variants(), plan.totals(), plan.notes()), absl::InfinitePast(), screen) +
@@ -209,8 +229,10 @@ std::string FormatMarkdownPlan(const std::string& matrix, const v1::PlanResponse
         gaps.empty() ? "" : absl::StrCat("\nUnknown: ", gaps, ".\n"));
   }
   std::string text = absl::StrCat(FormatMarkdownStatus(matrix, AsStatus(plan.variants(), plan.totals(), plan.notes())),
-                                  "\nSteps: ", Steps(plan), ".\n\nCost: ", Cost(plan.estimate()),
-                                  ". Time: ", Time(plan.estimate()), ".\n");
+                                  "\nSteps: ", Steps(plan), ".\n\nCost: ", Cost(plan.estimate()), ".");
+  if (const std::string download = Download(plan.estimate()); !download.empty())
+    absl::StrAppend(&text, " Download: ", download, ".");
+  absl::StrAppend(&text, " Time: ", Time(plan.estimate()), ".\n");
   if (const std::string gaps = Gaps(plan.estimate()); !gaps.empty())
     absl::StrAppend(&text, "\nUnknown: ", gaps, ".\n");
   return text;

@@ -93,8 +93,9 @@ void AddEvaluationVerbs(VerbTree& tree) {
         app.add_option("FILE", o.file, "The matrix file (TOML)")->required();
         AddPoint(app, o.branch, o.revision, "default: the first");
         app.add_option("--add", o.add,
-                       "One more value of an axis that the matrix has, AXIS=VALUE, such as cuda=13.1 or\n"
-                       "package=magma: what it would cost beside the rest. May be given again")
+                       "One more value of an axis that the matrix has, AXIS=VALUE, such as cuda=13.1,\n"
+                       "package=magma or config=lto (a set of the matrix): what it would cost beside the\n"
+                       "rest. May be given again")
             ->allow_extra_args(false);
       },
       Plan);

@@ -33,7 +33,8 @@ class PublisherTiersTest : public testing::Test {
   NarInfoTier TierOf(const Package& package) {
     const auto record = cache_.catalogue.FindPath(package.path());
     EXPECT_EQ(record->state, NarInfoState::kPublished) << package.path();
-    for (const NarInfoRecord& kept : cache_.store.Load()->narinfos) {
+    const auto recorded = cache_.store.Load();
+    for (const NarInfoRecord& kept : recorded->narinfos) {
       if (kept.path == package.path()) {
         EXPECT_EQ(kept.tier, record->tier) << package.path();
       }

@@ -107,6 +107,9 @@ class Coordinator {
   // The evaluator is through; not OK: it could not evaluate (variants without an outcome are then unknown).
   absl::Status FinishEvaluation(EvaluationId id, const absl::Status& status) ABSL_LOCKS_EXCLUDED(door_, mu_);
   bool IsCancelled(EvaluationId id) const ABSL_LOCKS_EXCLUDED(mu_);
+  // Derivations of evaluations to come, inputs before those that use them: what the consistency rules see in each of them is
+  // then known.
+  void LookAt(const std::vector<std::shared_ptr<const LoadedDerivation>>& derivations) ABSL_LOCKS_EXCLUDED(door_, mu_);
 
   // ---- Workers
   absl::StatusOr<SyncReply> Synchronize(const SyncRequest& request) ABSL_LOCKS_EXCLUDED(door_, mu_);
@@ -154,6 +157,8 @@ class Coordinator {
   // Of each path what is in the record; null: it is not there.
   std::vector<std::shared_ptr<const DerivationEntry>> RecordedDerivations(const std::vector<std::string>& derivations) const
       ABSL_LOCKS_EXCLUDED(mu_);
+  // All of them, in no order.
+  std::vector<std::shared_ptr<const DerivationEntry>> RecordedDerivations() const ABSL_LOCKS_EXCLUDED(mu_);
   std::shared_ptr<const Declared> DeclaredOf(const std::string& matrix) const ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- Announcements: grows with every change.

@@ -31,26 +31,29 @@ void Add(std::vector<Finding> more, std::vector<Finding>& findings) {
 
 }  // namespace
 
-EvaluationAudit::EvaluationAudit(std::shared_ptr<const Declared> declared, std::shared_ptr<const Derived> derived,
+EvaluationAudit::EvaluationAudit(std::shared_ptr<const Declared> declared,
+                                 std::shared_ptr<const Derived> derived,
                                  std::shared_ptr<ClosureAudit> closure)
     : declared_(std::move(declared)),
       derived_(std::move(derived)),
       policy_(declared_->matrix),
       closure_(std::move(closure)) {}
 
-void EvaluationAudit::Take(const std::vector<std::shared_ptr<const LoadedDerivation>>& derivations) {
-  for (const auto& loaded : derivations) {
-    if (closure_->Knows(loaded->path)) continue;
-    const nix::Derivation& parsed = loaded->parsed;
-    ClosureAudit::Facts facts{.path = loaded->path};
-    for (const auto& [input, outputs] : parsed.input_derivations) facts.inputs.push_back(input);
-    for (const auto& [name, output] : parsed.outputs) {
-      if (!output.path.empty()) facts.outputs.push_back(output.path);
-      facts.fixed_output = facts.fixed_output || output.fixed();
-    }
-    facts.environment.assign(parsed.environment.begin(), parsed.environment.end());
-    closure_->Take(facts);
+void TakeIn(const LoadedDerivation& derivation, ClosureAudit& closure) {
+  if (closure.Knows(derivation.path)) return;
+  const nix::Derivation& parsed = derivation.parsed;
+  ClosureAudit::Facts facts{.path = derivation.path};
+  for (const auto& [input, outputs] : parsed.input_derivations) facts.inputs.push_back(input);
+  for (const auto& [name, output] : parsed.outputs) {
+    if (!output.path.empty()) facts.outputs.push_back(output.path);
+    facts.fixed_output = facts.fixed_output || output.fixed();
   }
+  facts.environment.assign(parsed.environment.begin(), parsed.environment.end());
+  closure.Take(facts);
+}
+
+void EvaluationAudit::Take(const std::vector<std::shared_ptr<const LoadedDerivation>>& derivations) {
+  for (const auto& loaded : derivations) TakeIn(*loaded, *closure_);
 }
 
 size_t EvaluationAudit::SliceOf(const VariantRecord& variant) const {
@@ -70,7 +73,8 @@ std::vector<Finding> EvaluationAudit::Judge(const VariantRecord& variant, const 
   const size_t slice = SliceOf(variant);
   const Axes& axes = expansion().slices[slice].axes;
   const ClosureAudit::Libraries libraries = LibrariesOf(slice, facts);
-  ClosureAudit::Question question{.derivation = variant.derivation, .cuda = CudaOf(axes), .libraries = &libraries};
+  ClosureAudit::Question question{
+      .derivation = variant.derivation, .cuda = CudaOf(axes), .libraries = &libraries};
   std::vector<Finding> findings = closure_->Judge(question);
   if (!variant.environment.empty()) {
     question.derivation = variant.environment;

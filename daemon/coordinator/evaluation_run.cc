@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
-#include "daemon/presence/pruned_walk.h"
+#include "daemon/coordinator/step_walk.h"
 #include "lib/base/log.h"
 #include "lib/base/status_macros.h"
 
@@ -54,9 +54,21 @@ std::vector<std::string> RootsOf(const Outcome& outcome) {
 
 }  // namespace
 
+bool EvaluationRun::Recall() {
+  if (!options_.coordinator.Ready().ok()) return false;
+  std::vector<std::shared_ptr<const LoadedDerivation>> derivations;
+  for (const LinkedDerivation* known : options_.closure.Know(options_.coordinator.RecordedDerivations())) {
+    derivations.push_back(known->loaded);
+  }
+  options_.coordinator.LookAt(derivations);
+  return true;
+}
+
 void EvaluationRun::Serve(const std::atomic<bool>& stop) {
   uint64_t seen = 0;
+  bool recalled = false;
   while (!stop) {
+    recalled = recalled || Recall();
     auto task = options_.coordinator.TakeRequested();
     if (task.ok() && task->has_value()) {
       Run(**task, stop);
@@ -66,7 +78,8 @@ void EvaluationRun::Serve(const std::atomic<bool>& stop) {
   }
 }
 
-absl::Status EvaluationRun::Insist(const std::atomic<bool>& stop, int tries, const std::function<absl::Status()>& say) {
+absl::Status EvaluationRun::Insist(const std::atomic<bool>& stop, int tries,
+                                   const std::function<absl::Status()>& say) {
   uint64_t seen = 0;
   for (int tried = 1;; ++tried) {
     absl::Status status = say();
@@ -83,7 +96,8 @@ void EvaluationRun::Run(const EvaluationTask& task, const std::atomic<bool>& sto
     Log(LogLevel::kWarning, "evaluation ended badly",
         {{"evaluation", task.id.value}, {"reason", status.ToString()}});
   }
-  absl::Status finished = Insist(stop, 0, [&] { return options_.coordinator.FinishEvaluation(task.id, status); });
+  absl::Status finished =
+      Insist(stop, 0, [&] { return options_.coordinator.FinishEvaluation(task.id, status); });
   if (!finished.ok()) {
     Log(LogLevel::kError, "evaluation not finished",
         {{"evaluation", task.id.value}, {"reason", finished.ToString()}});
@@ -98,34 +112,45 @@ void EvaluationRun::Release(const std::string& root) {
 }
 
 absl::Status EvaluationRun::DerivePackages(const EvaluationTask& task, const EvaluationInput& input,
-                                           const std::atomic<bool>& stop, const std::atomic<bool>& cancelled) {
+                                           const std::atomic<bool>& stop,
+                                           const std::atomic<bool>& cancelled) {
   HYDRANT_ASSIGN_OR_RETURN(const bool lacks, options_.coordinator.LacksPackages(task.id));
   if (!lacks) return absl::OkStatus();
   HYDRANT_ASSIGN_OR_RETURN(const DerivedList list, options_.evaluator.DerivePackages(input, cancelled));
   return Insist(stop, 0, [&] { return options_.coordinator.SetPackages(task.id, list); });
 }
 
-absl::Status EvaluationRun::Evaluate(const EvaluationTask& task, const std::string& root, const std::atomic<bool>& stop) {
+absl::Status EvaluationRun::Evaluate(const EvaluationTask& task, const std::string& root,
+                                     const std::atomic<bool>& stop) {
   const Matrix& matrix = task.declared->matrix;
   HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(matrix.source, task.point, root));
   HYDRANT_RETURN_IF_ERROR(
       Insist(stop, 0, [&] { return options_.coordinator.SetRevision(task.id, tree.revision); }));
   Cancellation cancellation(options_.coordinator, task.id, stop);
   std::atomic<bool>& cancelled = cancellation.flag();
-  const EvaluationInput whole{.tree = tree.path, .matrix = matrix, .expansion = task.declared->expansion, .variants = {},
-                              .root = root, .revision = tree.revision};
+  const EvaluationInput whole{.tree = tree.path,
+                              .matrix = matrix,
+                              .expansion = task.declared->expansion,
+                              .variants = {},
+                              .root = root,
+                              .revision = tree.revision};
   HYDRANT_RETURN_IF_ERROR(DerivePackages(task, whole, stop, cancelled));
-  HYDRANT_ASSIGN_OR_RETURN(const std::shared_ptr<const Expansion> expansion, options_.coordinator.ExpansionOf(task.id));
+  HYDRANT_ASSIGN_OR_RETURN(const std::shared_ptr<const Expansion> expansion,
+                           options_.coordinator.ExpansionOf(task.id));
   HYDRANT_ASSIGN_OR_RETURN(std::vector<size_t> variants, options_.coordinator.UnknownVariants(task.id));
   absl::Status kept = absl::OkStatus();
-  Walked walked;
-  const EvaluationInput input{.tree = tree.path, .matrix = matrix, .expansion = *expansion,
-                              .variants = std::move(variants), .root = root, .revision = tree.revision};
+  Brought brought;
+  const EvaluationInput input{.tree = tree.path,
+                              .matrix = matrix,
+                              .expansion = *expansion,
+                              .variants = std::move(variants),
+                              .root = root,
+                              .revision = tree.revision};
   absl::Status evaluated = options_.evaluator.Evaluate(
       input,
       [&](std::vector<Outcome> outcomes) {
         if (!kept.ok() || cancelled) return;
-        kept = Deliver(task, std::move(outcomes), walked, stop);
+        kept = Deliver(task, std::move(outcomes), brought, stop);
         if (stop || !kept.ok() || options_.coordinator.IsCancelled(task.id)) cancelled = true;
       },
       cancelled);
@@ -133,19 +158,20 @@ absl::Status EvaluationRun::Evaluate(const EvaluationTask& task, const std::stri
   return evaluated;
 }
 
-absl::Status EvaluationRun::Deliver(const EvaluationTask& task, std::vector<Outcome> outcomes, Walked& walked,
-                                    const std::atomic<bool>& stop) {
-  OutcomeBatch batch = Complete(std::move(outcomes), walked);
-  absl::Status imported = Insist(stop, kImportTries, [&] { return ImportSources(batch); });
+absl::Status EvaluationRun::Deliver(const EvaluationTask& task, std::vector<Outcome> outcomes,
+                                    Brought& brought, const std::atomic<bool>& stop) {
+  auto [batch, sources] = Complete(std::move(outcomes), brought);
+  absl::Status imported =
+      Insist(stop, kImportTries, [&, &sources = sources] { return ImportSources(sources); });
   if (!imported.ok()) {
     // The variants of other slices may do without what is missing here.
     for (Outcome& outcome : batch.outcomes) {
       if (!outcome.derivation.empty()) MakeUnknown(outcome, StdView(imported.message()));
     }
     batch = {.outcomes = std::move(batch.outcomes)};
-    walked.clear();  // what these need did not get its steps
+    brought = {};  // what these need did not get its steps
   }
-  return Insist(stop, 0, [&] { return options_.coordinator.AddOutcomes(task.id, batch); });
+  return Insist(stop, 0, [&, &batch = batch] { return options_.coordinator.AddOutcomes(task.id, batch); });
 }
 
 std::string EvaluationRun::WhyUnbuildable(const std::vector<std::string>& roots) {
@@ -157,12 +183,13 @@ std::string EvaluationRun::WhyUnbuildable(const std::vector<std::string>& roots)
   return "";
 }
 
-absl::StatusOr<LinkedClosure> EvaluationRun::LinkBuildable(std::vector<Outcome>& outcomes) {
+absl::StatusOr<LinkedClosure> EvaluationRun::LinkBuildable(std::vector<Outcome>& outcomes,
+                                                           const Brought& brought) {
   std::vector<std::string> roots;
   for (const Outcome& outcome : outcomes) {
     for (std::string& root : RootsOf(outcome)) roots.push_back(std::move(root));
   }
-  auto closure = options_.closure.Link(roots);
+  auto closure = options_.closure.Link(roots, brought.derivations);
   const auto is_bad = [](const LinkedDerivation* root) { return !root->unbuildable.empty(); };
   if (closure.ok() && std::none_of(closure->roots.begin(), closure->roots.end(), is_bad)) return closure;
   // One of them is bad, and the others are not to suffer for it.
@@ -172,73 +199,63 @@ absl::StatusOr<LinkedClosure> EvaluationRun::LinkBuildable(std::vector<Outcome>&
     if (!why.empty()) MakeUnknown(outcome, why);
     for (std::string& root : RootsOf(outcome)) roots.push_back(std::move(root));
   }
-  return options_.closure.Link(roots);
+  return options_.closure.Link(roots, brought.derivations);
 }
 
-OutcomeBatch EvaluationRun::Complete(std::vector<Outcome> outcomes, Walked& walked) {
-  auto closure = LinkBuildable(outcomes);
-  OutcomeBatch batch{.outcomes = std::move(outcomes)};
+EvaluationRun::Completed EvaluationRun::Complete(std::vector<Outcome> outcomes, Brought& brought) {
+  auto closure = LinkBuildable(outcomes, brought);
+  Completed result{.batch = {.outcomes = std::move(outcomes)}};
+  OutcomeBatch& batch = result.batch;
   if (!closure.ok()) {
     for (Outcome& outcome : batch.outcomes) MakeUnknown(outcome, StdView(closure.status().message()));
-    return batch;
+    return result;
   }
-  std::vector<const LinkedDerivation*> by_number;
-  for (const LinkedDerivation* derivation : closure->all) {
-    if (derivation->number >= by_number.size()) by_number.resize(derivation->number + 1);
-    by_number[derivation->number] = derivation;
+  const std::vector<const LinkedDerivation*> steps =
+      StepWalk(options_.catalogue, options_.presence, brought.walked).Walk(closure->roots, batch);
+  const std::vector<const LinkedDerivation*> all = WithWhatStepsNeed(std::move(closure->all), steps);
+  batch.derivations.reserve(all.size());
+  for (const LinkedDerivation* derivation : all) {
+    Mark(brought.derivations, derivation);
     batch.derivations.push_back(derivation->loaded);
   }
-  const auto new_ones = [&walked](const std::vector<const LinkedDerivation*>& derivations) {
-    std::vector<uint32_t> numbers;
-    for (const LinkedDerivation* derivation : derivations) {
-      if (!walked.contains(derivation->number)) numbers.push_back(derivation->number);
-    }
-    return numbers;
-  };
-  const NumberedWalk walk = PrunedWalk(
-      new_ones(closure->roots),
-      [&](uint32_t number) {
-        NumberedNode node{.inputs = new_ones(by_number[number]->inputs)};
-        for (const auto& [name, output] : by_number[number]->loaded->parsed.outputs) node.outputs.push_back(output.path);
-        return node;
-      },
-      [&](std::string_view path) { return options_.catalogue.FindPath(path) != nullptr; }, options_.presence);
-  batch.steps.reserve(walk.needed.size());
-  for (const uint32_t number : walk.needed) batch.steps.insert(by_number[number]->loaded->path);
-  for (const auto& [number, where] : walk.held) batch.held[by_number[number]->loaded->path] = where;
-  walked.insert(walk.needed.begin(), walk.needed.end());
-  return batch;
+  result.sources = SourcesOf(steps, all, batch);
+  return result;
 }
 
-absl::Status EvaluationRun::ImportSources(const OutcomeBatch& batch) {
-  bool closures = false;
-  for (const auto& loaded : batch.derivations) {
-    closures = closures || (batch.steps.contains(loaded->path) && NeedsClosure(loaded->parsed));
-  }
-  std::set<std::string> sources;
-  for (const auto& loaded : batch.derivations) {
-    // What a cache has needs no inputs, unless the .drv itself travels.
-    const bool built = batch.steps.contains(loaded->path) && !batch.held.contains(loaded->path);
-    if (!built && !closures) continue;
-    sources.insert(loaded->parsed.input_sources.begin(), loaded->parsed.input_sources.end());
-  }
+absl::Status EvaluationRun::ImportSources(const std::set<std::string>& sources) {
   if (sources.empty()) return absl::OkStatus();
   MutexLock lock(import_mu_);
   return Annotate(options_.import.Import(sources), "bring the sources into the cache");
 }
 
-absl::StatusOr<std::shared_ptr<const Derived>> EvaluationRun::DerivedAt(const Declared& declared, const Tree& tree,
+absl::StatusOr<std::shared_ptr<const Derived>> EvaluationRun::DerivedAt(const Declared& declared,
+                                                                        const Tree& tree,
                                                                         const std::string& root,
                                                                         const std::atomic<bool>& cancelled) {
   if (auto known = options_.coordinator.DerivedOf(declared.text.digest, tree.revision)) return known;
-  const EvaluationInput whole{.tree = tree.path, .matrix = declared.matrix, .expansion = declared.expansion,
-                              .variants = {}, .root = root, .revision = tree.revision};
+  const EvaluationInput whole{.tree = tree.path,
+                              .matrix = declared.matrix,
+                              .expansion = declared.expansion,
+                              .variants = {},
+                              .root = root,
+                              .revision = tree.revision};
   HYDRANT_ASSIGN_OR_RETURN(DerivedList list, options_.evaluator.DerivePackages(whole, cancelled));
   return options_.coordinator.Expand(declared, std::move(list));
 }
 
-absl::StatusOr<PlanView> EvaluationRun::PlanAt(const Declared& declared, const Declared* extended, const Tree& tree,
-                                               const std::string& root, const std::atomic<bool>& cancelled) {
+void EvaluationRun::SizeDownloads(const OutcomeBatch& batch, PlanBasis& basis) {
+  std::vector<std::string> unknown;
+  for (const std::string& path : DownloadsOf(batch, basis)) {
+    if (!basis.file_sizes.contains(path)) unknown.push_back(path);
+  }
+  for (const auto& [path, answer] : options_.presence.Ask(unknown)) {
+    if (answer.file_size > 0) basis.file_sizes[path] = static_cast<int64_t>(answer.file_size);
+  }
+}
+
+absl::StatusOr<PlanView> EvaluationRun::PlanAt(const Declared& declared, const Declared* extended,
+                                               const Tree& tree, const std::string& root,
+                                               const std::atomic<bool>& cancelled) {
   const Declared& all = extended == nullptr ? declared : *extended;
   std::shared_ptr<const Derived> derived, derived_of_all;
   if (declared.matrix.derived) {
@@ -255,8 +272,12 @@ absl::StatusOr<PlanView> EvaluationRun::PlanAt(const Declared& declared, const D
     if (!variant.known) wanted.push_back(static_cast<size_t>(variant.record.ordinal));
   }
   std::vector<Outcome> outcomes;
-  EvaluationInput input{.tree = tree.path, .matrix = all.matrix, .expansion = entry.expansion(),
-                        .variants = wanted, .root = root, .revision = tree.revision};
+  EvaluationInput input{.tree = tree.path,
+                        .matrix = all.matrix,
+                        .expansion = entry.expansion(),
+                        .variants = wanted,
+                        .root = root,
+                        .revision = tree.revision};
   HYDRANT_RETURN_IF_ERROR(options_.evaluator.Evaluate(
       input,
       [&](std::vector<Outcome> some) {
@@ -269,9 +290,10 @@ absl::StatusOr<PlanView> EvaluationRun::PlanAt(const Declared& declared, const D
         options_.closure.LoadAll(roots).status().IgnoreError();
       },
       cancelled));
-  Walked walked;
-  const OutcomeBatch batch = Complete(std::move(outcomes), walked);
-  const PlanBasis basis = options_.coordinator.BasisOf(batch);
+  Brought brought;
+  const OutcomeBatch batch = Complete(std::move(outcomes), brought).batch;
+  PlanBasis basis = options_.coordinator.BasisOf(batch);
+  SizeDownloads(batch, basis);
   if (extended == nullptr) return MakePlan(tree.revision, entry, batch, basis);
   const EvaluationEntry part = NewEvaluationEntry({}, std::make_shared<const Declared>(declared), derived);
   return MakeAdditionPlan(tree.revision, part, entry, batch, basis);

@@ -1,5 +1,5 @@
-// One evaluation through source, evaluate, graph and presence: outcomes reach the coordinator slice by slice, while others
-// still evaluate. Knows nothing of leases or of who asked.
+// One evaluation through source, evaluate, graph and presence: outcomes reach the coordinator slice by slice,
+// while others still evaluate. Knows nothing of leases or of who asked.
 #ifndef HYDRANT_DAEMON_COORDINATOR_EVALUATION_RUN_H_
 #define HYDRANT_DAEMON_COORDINATOR_EVALUATION_RUN_H_
 
@@ -37,40 +37,56 @@ class EvaluationRun {
   };
   explicit EvaluationRun(Options options) : options_(options) {}
 
-  // Runs requested evaluations, one after the other, until `stop`.
+  // Before the first evaluation, once the coordinator has read the record: what an evaluation would look at
+  // of the recorded derivations is looked at now, when nobody waits for it. True when that is done.
+  bool Recall();
+  // Recalls, then runs requested evaluations, one after the other, until `stop`.
   void Serve(const std::atomic<bool>& stop);
   // Runs one to its end; what went wrong is told to the coordinator.
   void Run(const EvaluationTask& task, const std::atomic<bool>& stop);
-  // At the head of the first branch unless `asked` says another point (BranchesOf's errors). With `extended`, the same matrix
-  // with more values, also what those would cost: both in one evaluation. Cancelled when `cancelled` became true. Any
-  // thread, beside Serve.
-  absl::StatusOr<PlanView> Plan(const Declared& declared, const SourcePoint& asked, const std::atomic<bool>& cancelled,
-                                const Declared* extended = nullptr);
+  // At the head of the first branch unless `asked` says another point (BranchesOf's errors). With `extended`,
+  // the same matrix with more values, also what those would cost: both in one evaluation. Cancelled when
+  // `cancelled` became true. Any thread, beside Serve.
+  absl::StatusOr<PlanView> Plan(const Declared& declared, const SourcePoint& asked,
+                                const std::atomic<bool>& cancelled, const Declared* extended = nullptr);
 
  private:
   absl::Status Evaluate(const EvaluationTask& task, const std::string& root, const std::atomic<bool>& stop);
   // Where the matrix's package list is derived and not known at this tree yet: derives it.
-  absl::Status DerivePackages(const EvaluationTask& task, const EvaluationInput& input, const std::atomic<bool>& stop,
-                              const std::atomic<bool>& cancelled);
+  absl::Status DerivePackages(const EvaluationTask& task, const EvaluationInput& input,
+                              const std::atomic<bool>& stop, const std::atomic<bool>& cancelled);
   // Of a derived package list: what is recorded of the revision, else derived anew and not recorded.
-  absl::StatusOr<std::shared_ptr<const Derived>> DerivedAt(const Declared& declared, const Tree& tree, const std::string& root,
+  absl::StatusOr<std::shared_ptr<const Derived>> DerivedAt(const Declared& declared, const Tree& tree,
+                                                           const std::string& root,
                                                            const std::atomic<bool>& cancelled);
   absl::StatusOr<PlanView> PlanAt(const Declared& declared, const Declared* extended, const Tree& tree,
                                   const std::string& root, const std::atomic<bool>& cancelled);
   // Says it until the record hears it, or `stop`, or for as often as `tries` (0: without end).
   absl::Status Insist(const std::atomic<bool>& stop, int tries, const std::function<absl::Status()>& say);
-  // Derivations of a closure, by number, that one evaluation has walked over already: their steps are there.
-  using Walked = absl::flat_hash_set<uint32_t>;
+  // Derivations that one evaluation brought to the coordinator already; those that it has walked over have
+  // their steps there.
+  struct Brought {
+    DerivationMarks derivations, walked;
+  };
   // Brings some outcomes to the coordinator, with what they need.
-  absl::Status Deliver(const EvaluationTask& task, std::vector<Outcome> outcomes, Walked& walked,
+  absl::Status Deliver(const EvaluationTask& task, std::vector<Outcome> outcomes, Brought& brought,
                        const std::atomic<bool>& stop);
-  // Of some derivations with all that they need: the first reason why they cannot be read or built; "" when there is none.
+  // Of some derivations with all that they need: the first reason why they cannot be read or built; "" when
+  // there is none.
   std::string WhyUnbuildable(const std::vector<std::string>& roots);
-  // What these need; a derivation that cannot be read or built makes its outcome unknown.
-  absl::StatusOr<LinkedClosure> LinkBuildable(std::vector<Outcome>& outcomes);
-  // Derivations, steps and presence for some outcomes, but for the steps that were walked over before.
-  OutcomeBatch Complete(std::vector<Outcome> outcomes, Walked& walked);
-  absl::Status ImportSources(const OutcomeBatch& batch);
+  // What these need but for what was brought; a derivation that cannot be read or built makes its outcome
+  // unknown.
+  absl::StatusOr<LinkedClosure> LinkBuildable(std::vector<Outcome>& outcomes, const Brought& brought);
+  struct Completed {
+    OutcomeBatch batch;
+    std::set<std::string> sources;  // that must be in our cache before its steps are
+  };
+  // Derivations, steps and presence for some outcomes, but for the steps that were walked over before; marks
+  // what it brings.
+  Completed Complete(std::vector<Outcome> outcomes, Brought& brought);
+  absl::Status ImportSources(const std::set<std::string>& sources);
+  // What other caches say of what builds would fetch; they were asked for it just now, and remember.
+  void SizeDownloads(const OutcomeBatch& batch, PlanBasis& basis);
   void Release(const std::string& root);
 
   const Options options_;

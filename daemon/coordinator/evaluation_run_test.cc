@@ -22,10 +22,24 @@ class EvaluationRunTest : public FarmTest {
     EXPECT_TRUE(MakeDirectories(dir_ / "src").ok());
     EXPECT_TRUE(MakeDirectories(dir_ / "nix/store").ok());
     EXPECT_TRUE(WriteFileAtomically(dir_ / "src/default.nix", "{ }").ok());
+    MakeRun(closure_);
+  }
+  void MakeRun(DerivationClosure& closure) {
     run_ = std::make_unique<EvaluationRun>(EvaluationRun::Options{
-        .coordinator = farm(), .source = source_, .evaluator = evaluator_, .closure = closure_, .presence = presence_,
+        .coordinator = farm(), .source = source_, .evaluator = evaluator_, .closure = closure, .presence = presence_,
         .catalogue = daemon_->catalogue, .import = import_});
   }
+  // One package, and a slice for each of these, in this order.
+  void DeclareSlices(const std::vector<std::string>& names) {
+    std::vector<std::string> values;
+    for (const std::string& name : names) {
+      values.push_back(absl::StrCat(values.size() + 1));
+      evaluator_.Script(absl::StrCat("p@x=", values.back(), "-x86_64-linux"),
+                        {.derivation = DrvOf(name), .outputs = {{"out", OutputOf(name)}}});
+    }
+    DeclareHere({"p"}, absl::StrCat("[axes.more]\nx = [\"", absl::StrJoin(values, "\", \""), "\"]\n"));
+  }
+  bool IsRecorded(const std::string& name) { return farm().RecordedDerivations({DrvOf(name)})[0] != nullptr; }
   // Each package a .drv file and what the evaluator says of it.
   void Write(const std::string& lines, const std::vector<std::string>& names) {
     SetPackages(lines);
@@ -74,17 +88,51 @@ TEST_F(EvaluationRunTest, OutcomesBecomeStepsAndItsRootsAreReleased) {
 
 TEST_F(EvaluationRunTest, WhatSlicesShareIsAskedForOnceAnEvaluation) {
   Write("base\nmiddle: base\none: middle\ntwo: middle base", {"one", "two"});
-  DeclareHere({"p"}, "[axes.more]\nx = [\"1\", \"2\"]\n");
-  for (const char* name : {"one", "two"}) {
-    const std::string id = absl::StrCat("p@x=", std::string(name) == "one" ? "1" : "2", "-x86_64-linux");
-    evaluator_.Script(id, {.derivation = DrvOf(name), .outputs = {{"out", OutputOf(name)}}});
-  }
+  DeclareSlices({"one", "two"});
   RunOne();
   EXPECT_EQ(States(), "p:pending p:pending");
   EXPECT_EQ(presence_.Asked(OutputOf("middle")), 1);
   EXPECT_EQ(farm().StatesOf({DrvOf("base")})[DrvOf("base")], StepState::kReady);
   RunOne();
   EXPECT_EQ(presence_.Asked(OutputOf("middle")), 2);
+}
+
+TEST_F(EvaluationRunTest, AStepOfALaterSliceBringsAnInputThatOnlyAHeldOneHadBefore) {
+  Write("deep\nheld: deep\ntop: deep", {"held", "top"});
+  presence_.Hold(OutputOf("held"));
+  DeclareSlices({"held", "top"});
+  RunOne();
+  EXPECT_EQ(States(), "p:cached p:pending");
+  EXPECT_EQ(farm().StatesOf({DrvOf("deep")})[DrvOf("deep")], StepState::kReady);
+  EXPECT_TRUE(IsRecorded("deep"));
+}
+
+TEST_F(EvaluationRunTest, AStepThatAHookLooksIntoBringsAllBelowIt) {
+  Write("deepest\ndeep: deepest\nheld: deep\nchecked: held\nplain: held", {"held", "checked", "plain"});
+  nix::Derivation checked = packages_.Of("checked");
+  checked.environment["requiredSystemFeatures"] = "cuda";
+  WriteDrv(DrvOf("checked"), nix::PrintDerivation(checked));
+  presence_.Hold(OutputOf("held"));
+  DeclareSlices({"held", "plain"});
+  RunOne();
+  EXPECT_FALSE(IsRecorded("deepest"));
+  DeclareSlices({"held", "checked"});
+  RunOne();
+  EXPECT_TRUE(IsRecorded("deepest"));
+  EXPECT_THAT(farm().StatesOf({DrvOf("deep"), DrvOf("deepest")}), IsEmpty());
+}
+
+TEST_F(EvaluationRunTest, WhatIsRecordedIsNotReadAgainAfterARestart) {
+  Write("base\ntop: base", {"top"});
+  DeclareHere({"top"});
+  RunOne();
+  Restart();
+  DerivationClosure unread(dir_.path());
+  MakeRun(unread);
+  EXPECT_TRUE(run_->Recall());
+  ASSERT_TRUE(RemoveTree(dir_ / "nix/store").ok());
+  RunOne();
+  EXPECT_EQ(States(), "top:pending");
 }
 
 TEST_F(EvaluationRunTest, ABadDerivationMakesOnlyItsOwnVariantsUnknown) {
@@ -199,7 +247,9 @@ class PlanCostTest : public EvaluationRunTest {
     RunOne();
     for (worker.Sync(); !worker.Held().empty(); worker.Sync()) {
       for (const auto& [name, assignment] : worker.held()) {
-        if (!assignment.check) ASSERT_TRUE(Upload(name).ok());
+        if (!assignment.check) {
+          ASSERT_TRUE(Upload(name).ok());
+        }
         ASSERT_TRUE(worker.End(name, Cause::kNone).ok()) << name;
       }
     }
@@ -234,9 +284,7 @@ TEST_F(PlanCostTest, AfterOneRunNothingIsToBuildAndAnotherVersionHasAPrice) {
     EXPECT_EQ(more.forecast.unmeasured_cpu, 2);
     EXPECT_EQ(more.forecast.path, life == 0 ? absl::Seconds(2) : absl::ZeroDuration()) << "nobody is connected then";
     Restart();  // history is the record's
-    run_ = std::make_unique<EvaluationRun>(EvaluationRun::Options{
-        .coordinator = farm(), .source = source_, .evaluator = evaluator_, .closure = closure_, .presence = presence_,
-        .catalogue = daemon_->catalogue, .import = import_});
+    MakeRun(closure_);
   }
 }
 
@@ -261,16 +309,18 @@ TEST_F(PlanCostTest, ChecksCountGpuMinutesUntilTheyAreDecided) {
 }
 
 TEST_F(PlanCostTest, WhatBuildsFetchIsCountedOncePerPath) {
-  Write("ours-1\ntheirs-1\na-1: ours-1 theirs-1\nb-1: ours-1", {"ours-1", "a-1", "b-1"});
+  Write("ours-1\ntheirs-1\nsilent-1\na-1: ours-1 theirs-1 silent-1\nb-1: ours-1", {"ours-1", "a-1", "b-1"});
   DeclareHere({"ours-1"});
   TestWorker worker("w1", farm());
   BuildAll(worker);
-  presence_.Hold(OutputOf("theirs-1"));
+  presence_.Hold(OutputOf("theirs-1"), 300);
+  presence_.Hold(OutputOf("silent-1"));
   DeclareHere({"a-1", "b-1"});
   const PlanView plan = PlanOf();
   EXPECT_EQ(plan.build, 2);
-  EXPECT_THAT(plan.present_in, ElementsAre(Pair(FakePresence::kCache, 1), Pair("ours", 1)));
-  EXPECT_EQ(plan.download_bytes, 10);
+  EXPECT_THAT(plan.present_in, ElementsAre(Pair(FakePresence::kCache, 2), Pair("ours", 1)));
+  EXPECT_EQ(plan.downloads, 3);
+  EXPECT_EQ(plan.download_bytes, 10 + 300);
   EXPECT_EQ(plan.unknown_downloads, 1);
 }
 

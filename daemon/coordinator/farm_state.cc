@@ -344,11 +344,13 @@ bool IsWanted(const FarmState& state, const CheckEntry& check) {
 }
 
 bool NeedsClosure(const nix::Derivation& derivation) {
-  const std::set<std::string> features = derivation.required_system_features();
-  for (const char* feature : {"cuda", "gpu", "nvidia-gpu", "opengl"}) {
-    if (features.contains(feature)) return true;
-  }
-  return false;
+  return NeedsClosure(derivation.required_system_features());
+}
+
+bool NeedsClosure(const std::set<std::string>& required_features) {
+  return std::any_of(required_features.begin(), required_features.end(), [](const std::string& feature) {
+    return feature == "cuda" || feature == "gpu" || feature == "nvidia-gpu" || feature == "opengl";
+  });
 }
 
 void ForEachUser(const FarmState& state, StepId root,

@@ -192,6 +192,7 @@ bool IsWanted(const FarmState& state, const CheckEntry& check);
 
 // True when a pre-build hook may look the .drv up, so that its closure must be in the worker's store (NixOS/nix#9272).
 bool NeedsClosure(const nix::Derivation& derivation);
+bool NeedsClosure(const std::set<std::string>& required_features);
 // Each variant that a step, or what needs it, is for, with the step that is the variant's own. In no order.
 void ForEachUser(const FarmState& state, StepId root,
                  const std::function<void(const EvaluationEntry&, const VariantEntry&, StepId own)>& take);

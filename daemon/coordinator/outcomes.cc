@@ -1,4 +1,6 @@
-// Outcomes of an evaluation: the steps that they need, once for everybody, and what earlier evaluations left of them.
+// Outcomes of an evaluation: the steps that they need, once for everybody, and what earlier evaluations left
+// of them.
+#include <algorithm>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -12,10 +14,14 @@
 namespace hydrant {
 namespace {
 
-// New steps and their inputs (whose outputs' paths a worker is told), and the whole closure of those that a hook may look
-// up. Views into the batch.
+// New steps and their inputs (whose outputs' paths a worker is told), and the whole closure of those that a
+// hook may look up. Views into the batch.
 absl::flat_hash_set<absl::string_view> DerivationsToKeep(const OutcomeBatch& batch, const StepGraph& graph) {
   absl::flat_hash_set<absl::string_view> keep, closures;
+  // As a rule nothing is new: steps outlive evaluations.
+  const bool any_new = std::any_of(batch.steps.begin(), batch.steps.end(),
+                                   [&](const std::string& step) { return !graph.Find(step); });
+  if (!any_new) return keep;
   for (auto it = batch.derivations.rbegin(); it != batch.derivations.rend(); ++it) {
     const LoadedDerivation& loaded = **it;
     const bool step = batch.steps.contains(loaded.path) && !graph.Find(loaded.path);
@@ -56,7 +62,8 @@ absl::StatusOr<std::vector<StepId>> Coordinator::AddSteps(const OutcomeBatch& ba
   CreateSteps steps;
   const absl::Time now = options_.clock.Now();
   for (StepId step : added) {
-    steps.steps.push_back({.derivation = state_->graph.spec(step).derivation, .state = state_->graph.state(step),
+    steps.steps.push_back({.derivation = state_->graph.spec(step).derivation,
+                           .state = state_->graph.state(step),
                            .detail = state_->graph.detail(step)});
     if (state_->graph.state(step) == StepState::kReady) state_->ready_since[step] = now;
   }
@@ -67,14 +74,17 @@ absl::StatusOr<std::vector<StepId>> Coordinator::AddSteps(const OutcomeBatch& ba
 
 namespace {
 
-// True when an earlier evaluation left it behind by no fault of its package, so that a new one tries it again.
+// True when an earlier evaluation left it behind by no fault of its package, so that a new one tries it
+// again.
 bool ComesBack(const StepGraph& graph, StepId step) {
   const StepState state = graph.state(step);
   return state == StepState::kCancelled ||
          (state == StepState::kFailed && !IsPackageFault(graph.detail(step).cause));
 }
 
-bool ComesBack(const CheckRecord& check) { return check.state == CheckState::kFailed && IsRetryable(check.cause); }
+bool ComesBack(const CheckRecord& check) {
+  return check.state == CheckState::kFailed && IsRetryable(check.cause);
+}
 
 void Take(const Outcome& outcome, VariantRecord& record) {
   record.cause = outcome.cause;
@@ -111,7 +121,8 @@ void Coordinator::PlanOutcomes(Decision& decision, EvaluationEntry& evaluation, 
       audit.Settle(variant.record, variant.facts.get());
     }
     variant.known = true;
-    for (CheckRecord& check : LinkVariant(*state_, evaluation, found->second)) created.checks.push_back(std::move(check));
+    for (CheckRecord& check : LinkVariant(*state_, evaluation, found->second))
+      created.checks.push_back(std::move(check));
     WantVariant(*state_, variant, true);
     variant.published = Published(*state_, variant);
     saved.variants.push_back(variant.record);
@@ -124,17 +135,26 @@ void Coordinator::PlanRevival(Decision& decision, EvaluationId id, const Outcome
   const StepGraph& graph = state_->graph;
   std::vector<StepHappening> happenings;
   std::vector<StepId> tried_again;
-  for (const auto& loaded : batch.derivations) {
-    auto step = batch.steps.contains(loaded->path) ? graph.Find(loaded->path) : std::nullopt;
+  absl::flat_hash_map<StepId, StepHappening> found;
+  for (const std::string& path : batch.steps) {
+    const auto step = graph.Find(path);
     if (!step) continue;
-    auto held = batch.held.find(loaded->path);
+    const auto held = batch.held.find(path);
     // While it runs the attempt's end will say.
     if (held != batch.held.end() && NextStepState(graph.state(*step), StepEvent::kFoundInCache)) {
-      happenings.push_back({*step, StepEvent::kFoundInCache, {.held_by = held->second}});
+      found[*step] = {*step, StepEvent::kFoundInCache, {.held_by = held->second}};
     } else if (held == batch.held.end() && ComesBack(graph, *step)) {
-      happenings.push_back({*step, RetryEventOf(graph, *step), {}});
+      found[*step] = {*step, RetryEventOf(graph, *step), {}};
       tried_again.push_back(*step);
     }
+  }
+  std::vector<StepId> moved;
+  for (const auto& [step, happening] : found) moved.push_back(step);
+  // A step whose input stays failed cannot be tried again.
+  if (!moved.empty()) moved = graph.InputsFirst(moved);
+  for (StepId step : moved) {
+    if (auto happening = found.find(step); happening != found.end())
+      happenings.push_back(std::move(happening->second));
   }
   if (absl::Status planned = PlanAllInto(decision, happenings); !planned.ok()) {
     Log(LogLevel::kError, "steps of earlier evaluations stay as they are", {{"reason", planned.ToString()}});
@@ -170,8 +190,8 @@ absl::Status Coordinator::AddOutcomes(EvaluationId id, const OutcomeBatch& batch
       return absl::CancelledError(absl::StrCat("evaluation ", id.value, " is ",
                                                std::string(EvaluationStateName(evaluation->record.state))));
     }
-    // Additions enter memory before they are recorded: nothing can move them while the door is held, and a failed
-    // commit rebuilds memory from the record.
+    // Additions enter memory before they are recorded: nothing can move them while the door is held, and a
+    // failed commit rebuilds memory from the record.
     stale_ = true;
     HYDRANT_ASSIGN_OR_RETURN(added, AddSteps(batch, decision.batch));
     PlanOutcomes(decision, *evaluation, batch, *audit);

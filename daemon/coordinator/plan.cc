@@ -61,6 +61,10 @@ void JudgePlanned(const EvaluationEntry& entry, const OutcomeBatch& batch, std::
   }
 }
 
+bool IsToBuild(const std::string& derivation, const OutcomeBatch& batch, const PlanBasis& basis) {
+  return batch.steps.contains(derivation) && !batch.held.contains(derivation) && !basis.failures.contains(derivation);
+}
+
 // A plan in the making: what is to be built and checked, each once.
 class Planner {
  public:
@@ -79,17 +83,12 @@ class Planner {
     return variants;
   }
 
-  bool IsToBuild(const std::string& derivation) const {
-    return batch_.steps.contains(derivation) && !batch_.held.contains(derivation) &&
-           !basis_.failures.contains(derivation);
-  }
-
   // But what `done` would do.
   Workload Work(const std::vector<PlannedVariant>& variants, const std::set<std::string>& done) {
     Workload work;
     absl::flat_hash_map<std::string, size_t> places;
     for (const auto& loaded : batch_.derivations) {
-      if (!IsToBuild(loaded->path) || !done_.insert(loaded->path).second || done.contains(loaded->path))
+      if (!IsToBuild(loaded->path, batch_, basis_) || !done_.insert(loaded->path).second || done.contains(loaded->path))
         continue;
       const StepSpec spec = SpecOf(loaded->path, loaded->parsed);
       Workload::Step step{.derivation = spec.derivation,
@@ -105,30 +104,17 @@ class Planner {
     return work;
   }
 
+  // What the workers have to do beside what Work had.
+  std::vector<Backlog> Beside() const {
+    std::vector<Backlog> beside;
+    for (const Backlog& piece : basis_.backlog) {
+      if (!done_.contains(piece.id)) beside.push_back(piece);
+    }
+    return beside;
+  }
+
   // The derivations and checks that Work had.
   std::set<std::string> TakeDone() { return std::move(done_); }
-
-  // A step of which a cache has the outputs and that a step to build needs.
-  void CountDownloads(PlanSummary& plan) const {
-    std::set<std::string> fetched;
-    for (const auto& loaded : batch_.derivations) {
-      if (!IsToBuild(loaded->path)) continue;
-      for (const auto& [input, outputs] : loaded->parsed.input_derivations) {
-        if (batch_.held.contains(input)) fetched.insert(input);
-      }
-    }
-    for (const auto& loaded : batch_.derivations) {
-      if (!fetched.contains(loaded->path)) continue;
-      for (const auto& [name, output] : loaded->parsed.outputs) {
-        auto size = basis_.file_sizes.find(output.path);
-        if (size == basis_.file_sizes.end()) {
-          ++plan.unknown_downloads;
-          break;
-        }
-        plan.download_bytes += size->second;
-      }
-    }
-  }
 
  private:
   void AddChecks(const PlannedVariant& variant, const absl::flat_hash_map<std::string, size_t>& places,
@@ -163,13 +149,25 @@ void CountVariants(const std::vector<PlannedVariant>& variants, PlanSummary& pla
   for (const auto& [derivation, count] : wanters) plan.shared += count > 1 ? 1 : 0;
 }
 
-void CountSteps(const OutcomeBatch& batch, const Planner& planner, PlanSummary& plan) {
+void CountSteps(const OutcomeBatch& batch, const PlanBasis& basis, PlanSummary& plan) {
   for (const std::string& step : batch.steps) {
     if (const auto held = batch.held.find(step); held != batch.held.end()) {
       ++plan.present;
       ++plan.present_in[held->second];
-    } else if (planner.IsToBuild(step)) {
+    } else if (IsToBuild(step, batch, basis)) {
       ++plan.build;
+    }
+  }
+}
+
+void CountDownloads(const OutcomeBatch& batch, const PlanBasis& basis, PlanSummary& plan) {
+  for (const std::string& output : DownloadsOf(batch, basis)) {
+    ++plan.downloads;
+    const auto size = basis.file_sizes.find(output);
+    if (size == basis.file_sizes.end()) {
+      ++plan.unknown_downloads;
+    } else {
+      plan.download_bytes += size->second;
     }
   }
 }
@@ -182,9 +180,10 @@ PlanView PlanOf(const EvaluationEntry& entry, const OutcomeBatch& batch, const P
   plan.variants = planner.Variants();
   JudgePlanned(entry, batch, plan.variants);
   CountVariants(plan.variants, plan);
-  CountSteps(batch, planner, plan);
-  planner.CountDownloads(plan);
-  plan.forecast = MakeForecast(planner.Work(plan.variants, {}), basis.history, basis.workers);
+  CountSteps(batch, basis, plan);
+  CountDownloads(batch, basis, plan);
+  const Workload work = planner.Work(plan.variants, {});
+  plan.forecast = MakeForecast(work, basis.history, basis.workers, planner.Beside());
   if (done != nullptr) *done = planner.TakeDone();
   return plan;
 }
@@ -237,6 +236,7 @@ PlanSummary DifferenceOf(const PlanSummary& with, const PlanSummary& without, Fo
   difference.build -= without.build;
   difference.present -= without.present;
   difference.shared -= without.shared;
+  difference.downloads -= without.downloads;
   difference.download_bytes -= without.download_bytes;
   difference.unknown_downloads -= without.unknown_downloads;
   difference.forecast = std::move(of_what_is_added);
@@ -248,6 +248,25 @@ PlanSummary DifferenceOf(const PlanSummary& with, const PlanSummary& without, Fo
 }
 
 }  // namespace
+
+std::set<std::string> DownloadsOf(const OutcomeBatch& batch, const PlanBasis& basis) {
+  std::map<std::string, std::set<std::string>> used;  // .drv path -> names of outputs
+  for (const auto& loaded : batch.derivations) {
+    if (!IsToBuild(loaded->path, batch, basis)) continue;
+    for (const auto& [input, outputs] : loaded->parsed.input_derivations) {
+      if (batch.held.contains(input)) used[input].insert(outputs.begin(), outputs.end());
+    }
+  }
+  std::set<std::string> downloads;
+  for (const auto& loaded : batch.derivations) {
+    const auto names = used.find(loaded->path);
+    if (names == used.end()) continue;
+    for (const auto& [name, output] : loaded->parsed.outputs) {
+      if (names->second.contains(name)) downloads.insert(output.path);
+    }
+  }
+  return downloads;
+}
 
 PlanView MakePlan(const std::string& revision, const EvaluationEntry& entry, const OutcomeBatch& batch,
                   const PlanBasis& basis) {
@@ -278,7 +297,7 @@ PlanView MakeAdditionPlan(const std::string& revision, const EvaluationEntry& pa
     if (!cells.contains(CellOf(whole, variant.record))) addition.variants.push_back(variant);
   }
   const Workload added = Planner(whole, batch, basis).Work(with.variants, done);
-  addition.difference = DifferenceOf(with, plan, MakeForecast(added, basis.history, basis.workers));
+  addition.difference = DifferenceOf(with, plan, MakeForecast(added, basis.history, basis.workers, {}));
   addition.with = std::move(with);
   plan.addition = std::move(addition);
   return plan;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,9 +36,11 @@ struct PlanSummary {
   int64_t build = 0, present = 0, shared = 0;  // steps
   std::map<std::string, int64_t> present_in;   // of the present ones: "ours" or a cache's URL -> how many
   Forecast forecast;                           // of the steps to build and the checks to run
-  // What builds would fetch: present steps that a step to build has as an input, each once.
-  int64_t download_bytes = 0;     // compressed, of those that our cache holds
-  int64_t unknown_downloads = 0;  // those that another cache holds: it was not asked for sizes
+  // What builds would fetch: outputs that a cache has and a step to build uses, each once, without what these
+  // refer to.
+  int64_t downloads = 0;
+  int64_t download_bytes = 0;     // compressed, of those whose cache says it
+  int64_t unknown_downloads = 0;  // outputs, of the others
 };
 
 // What some more values of the axes would cost beside the rest.
@@ -53,6 +56,9 @@ struct PlanView : PlanSummary {
   std::vector<PlannedVariant> variants;
   std::optional<PlanAddition> addition;
 };
+
+// The outputs that builds of a batch would fetch.
+std::set<std::string> DownloadsOf(const OutcomeBatch& batch, const PlanBasis& basis);
 
 // `entry` has every variant of the matrix, `batch` the outcome of each that no rule refused.
 PlanView MakePlan(const std::string& revision, const EvaluationEntry& entry, const OutcomeBatch& batch,

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "daemon/coordinator/backlog.h"
 #include "daemon/coordinator/coordinator.h"
 #include "daemon/coordinator/known_facts.h"
 #include "daemon/coordinator/waiting.h"
@@ -313,8 +314,7 @@ std::map<std::string, StepState> Coordinator::StatesOf(const std::vector<std::st
 PlanBasis Coordinator::BasisOf(const OutcomeBatch& batch) const {
   PlanBasis basis;
   for (const auto& loaded : batch.derivations) {
-    auto held = batch.held.find(loaded->path);
-    if (held == batch.held.end() || held->second != "ours") continue;
+    if (!batch.held.contains(loaded->path)) continue;
     for (const auto& [name, output] : loaded->parsed.outputs) {
       if (const auto info = options_.catalogue.FindPath(output.path)) basis.file_sizes[output.path] = info->file_size;
     }
@@ -344,6 +344,7 @@ PlanBasis Coordinator::BasisOf(const OutcomeBatch& batch) const {
   for (const auto& [name, worker] : state_->workers.all()) {
     if (worker.state == WorkerState::kConnected) basis.workers.push_back(worker.offer);
   }
+  basis.backlog = BacklogOf(*state_, options_.clock.Now());
   return basis;
 }
 
@@ -356,6 +357,14 @@ std::vector<std::shared_ptr<const DerivationEntry>> Coordinator::RecordedDerivat
     const auto found = state_->derivations.find(path);
     entries.push_back(found == state_->derivations.end() ? nullptr : found->second);
   }
+  return entries;
+}
+
+std::vector<std::shared_ptr<const DerivationEntry>> Coordinator::RecordedDerivations() const {
+  MutexLock lock(mu_);
+  std::vector<std::shared_ptr<const DerivationEntry>> entries;
+  entries.reserve(state_->derivations.size());
+  for (const auto& [path, entry] : state_->derivations) entries.push_back(entry);
   return entries;
 }
 

@@ -21,14 +21,14 @@ absl::Status RestoreTexts(FarmState& state, std::vector<MatrixTextRecord> texts,
   return absl::OkStatus();
 }
 
-absl::Status RestoreGraph(FarmState& state, const std::vector<DerivationRecord>& derivations,
+absl::Status RestoreGraph(FarmState& state, std::vector<DerivationRecord> derivations,
                           const std::vector<StepRecord>& steps) {
-  for (const DerivationRecord& record : derivations) {
+  for (DerivationRecord& record : derivations) {
     auto entry = std::make_shared<DerivationEntry>();
     auto parsed = nix::ParseDerivation(record.aterm);
     if (!parsed.ok()) return Annotate(parsed.status(), absl::StrCat("the recorded derivation ", record.path));
     entry->path = record.path;
-    entry->aterm = record.aterm;
+    entry->aterm = std::move(record.aterm);
     entry->parsed = *std::move(parsed);
     state.derivations[record.path] = std::move(entry);
   }
@@ -119,7 +119,7 @@ absl::StatusOr<std::unique_ptr<FarmState>> Restore(Recorded recorded, const Farm
   auto state = std::make_unique<FarmState>(options.lease, options.workers);
   HYDRANT_RETURN_IF_ERROR(RestoreTexts(*state, std::move(recorded.texts), options.system));
   for (MatrixRecord& matrix : recorded.matrices) state->matrices[matrix.name] = std::move(matrix);
-  HYDRANT_RETURN_IF_ERROR(RestoreGraph(*state, recorded.derivations, recorded.steps));
+  HYDRANT_RETURN_IF_ERROR(RestoreGraph(*state, std::move(recorded.derivations), recorded.steps));
   for (WorkerRecord& record : recorded.workers) {
     Worker worker;
     worker.name = record.name;

@@ -18,6 +18,7 @@
 #include "daemon/evaluate/evaluator.h"
 #include "daemon/record/records.h"
 #include "daemon/schedule/estimate.h"
+#include "daemon/schedule/forecast.h"
 #include "daemon/source/source.h"
 
 namespace hydrant {
@@ -50,9 +51,10 @@ struct PlanBasis {
   std::map<std::string, StepDetail> failures; // of those of them that failed, or whose dependency did
   std::set<std::string> decided_checks;       // keys: they are not run again
   std::set<std::string> gpu_architectures;
-  std::map<std::string, int64_t> file_sizes;  // of outputs that our cache holds, compressed
+  std::map<std::string, int64_t> file_sizes;  // of outputs that a cache holds, compressed; where it says
   Estimate history;
   std::vector<WorkerOffer> workers;           // those that are connected and take work
+  std::vector<Backlog> backlog;               // what they have or would be given before anything new
 };
 
 struct HeldLease {

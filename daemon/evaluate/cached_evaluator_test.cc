@@ -141,7 +141,7 @@ TEST_F(CachedEvaluatorTest, EverythingThatDecidesAnOutcomeIsInTheKey) {
   others[0].nixpkgs.recipe_text += " ";
   others[1].nixpkgs.allow = {"unfree", "broken"};
   others[2].nixpkgs.config_json = R"({"cudaSupport":true})";
-  others[3].nixpkgs.overlay_texts = {"self: super: { }"};
+  others[3].nixpkgs.overlays = {{"x.nix", "self: super: { }"}};
   others[4].nixpkgs.ifd = true;
   others[5].nixpkgs.recipe_text.clear();
   others[6].nixpkgs.probe = {"hygiene"};
@@ -157,6 +157,23 @@ TEST_F(CachedEvaluatorTest, EverythingThatDecidesAnOutcomeIsInTheKey) {
   identity_ = "nix 2.9";
   Evaluate(matrix);
   EXPECT_EQ(inner_.Asked().size(), 1u);
+}
+
+TEST_F(CachedEvaluatorTest, TheTextOfAnOverlaySetIsInTheKeysOfItsOwnSlices) {
+  Matrix matrix = SmallMatrix({"a"});
+  matrix.nixpkgs.overlay_sets = {{"one", {{"x.nix", "1"}}}, {"two", {{"x.nix", "2"}}}};
+  matrix.nixpkgs.config_sets = {{"lto", "{}"}};
+  matrix.axes.push_back({.name = "overlays", .values = {{{"default"}}, {{"one"}}, {{"two"}}}});
+  matrix.axes.push_back({.name = "config", .values = {{{"default"}}, {{"lto"}}}});
+  Evaluate(matrix);
+  inner_.Asked();
+  matrix.nixpkgs.overlay_sets["one"][0].text += " ";
+  Evaluate(matrix);
+  EXPECT_THAT(inner_.Asked(), ElementsAre("a@cuda12.9-overlays=one-x86_64-linux",
+                                          "a@cuda12.9-config=lto-overlays=one-x86_64-linux"));
+  matrix.nixpkgs.config_sets["lto"] = R"({"a":1})";
+  Evaluate(matrix);
+  EXPECT_EQ(inner_.Asked().size(), 3u);
 }
 
 TEST_F(CachedEvaluatorTest, WithImportFromDerivationAnErrorMayBeABuilders) {

@@ -133,12 +133,62 @@ TEST(OtherMatricesTest, UnfreeIsRefusedWhereItIsNotAllowed) {
 TEST(OtherMatricesTest, ConfigAndOverlaysTravelWithTheMatrix) {
   NixWorld world;
   Matrix matrix = SmallMatrix({"mine"});
-  matrix.nixpkgs = {.recipe = "auto", .overlay_texts = {"final: prev: { mine = prev.magma; }"}};
+  matrix.nixpkgs = {.recipe = "auto", .overlays = {{"mine.nix", "final: prev: { mine = prev.magma; }"}}};
   const Answers with = Ask(world.evaluator(), kTree, matrix);
   matrix.nixpkgs.config_json = R"({"cudaCapabilities":["8.9"]})";
   const Answers other = Ask(world.evaluator(), kTree, matrix);
   EXPECT_EQ(with.Cause("mine@cuda12.9-x86_64-linux"), "") << with.by_id.begin()->second.message;
   EXPECT_NE(with.by_id.begin()->second.derivation, other.by_id.begin()->second.derivation);
+}
+
+// One package that every overlay makes another derivation, in each set of overlays.
+Matrix WithOverlaySets() {
+  Matrix matrix = SmallMatrix({"mine"});
+  matrix.nixpkgs = {
+      .recipe = "auto",
+      .overlays = {{"mine.nix", "final: prev: { mine = prev.magma; }"}},
+      .overlay_sets = {
+          {"nccl", {{"sets/over.nix", "final: prev: { mine = prev.nccl-tests // { was = prev.mine; }; }"}}},
+          {"wrong", {{"sets/ü.nix", "{ mine = 1; }"}}},
+          {"broken", {{"sets/over.nix", "final: prev: {\n  mine = ;\n}"}}}}};
+  matrix.axes.push_back(
+      {.name = "overlays", .values = {{{"default"}}, {{"nccl"}}, {{"wrong"}}, {{"broken"}}}});
+  return matrix;
+}
+
+TEST(OtherMatricesTest, ASetOfOverlaysComesAfterThoseOfTheWholeMatrix) {
+  NixWorld world;
+  const Answers answers = Ask(world.evaluator(), kTree, WithOverlaySets());
+  EXPECT_THAT(answers.by_id.at("mine@cuda12.9-x86_64-linux").derivation, HasSubstr("-magma-"));
+  EXPECT_THAT(answers.by_id.at("mine@cuda12.9-overlays=nccl-x86_64-linux").derivation,
+              HasSubstr("-nccl-tests-"));
+}
+
+TEST(OtherMatricesTest, AnOverlayThatIsNoneFailsItsOwnSliceByItsName) {
+  NixWorld world;
+  const Answers answers = Ask(world.evaluator(), kTree, WithOverlaySets());
+  const Outcome& wrong = answers.by_id.at("mine@cuda12.9-overlays=wrong-x86_64-linux");
+  EXPECT_EQ(wrong.cause, Cause::kTypeError);
+  EXPECT_THAT(wrong.message, HasSubstr("overlay __.nix: attempt to call something which is not a function"));
+  const Outcome& broken = answers.by_id.at("mine@cuda12.9-overlays=broken-x86_64-linux");
+  EXPECT_EQ(broken.cause, Cause::kSyntaxError);
+  EXPECT_THAT(broken.message, HasSubstr("over.nix:2"));
+}
+
+TEST(OtherMatricesTest, ASetOfSettingsGoesOverThoseOfTheWholeMatrix) {
+  NixWorld world;
+  Matrix matrix = SmallMatrix({"magma"});
+  matrix.nixpkgs = {.recipe = "auto",
+                    .config_json = R"({"cudaCapabilities":["8.0"]})",
+                    .config_sets = {{"ada", R"({"cudaCapabilities":["8.9"]})"}}};
+  matrix.axes.push_back({.name = "config", .values = {{{"default"}}, {{"ada"}}}});
+  const Answers sets = Ask(world.evaluator(), kTree, matrix);
+  matrix.axes.pop_back();
+  matrix.nixpkgs.config_json = R"({"cudaCapabilities":["8.9"]})";
+  const Answers whole = Ask(world.evaluator(), kTree, matrix);
+  const std::string ada = sets.by_id.at("magma@cuda12.9-config=ada-x86_64-linux").derivation;
+  EXPECT_NE(ada, sets.by_id.at("magma@cuda12.9-x86_64-linux").derivation);
+  EXPECT_EQ(ada, whole.by_id.at("magma@cuda12.9-x86_64-linux").derivation);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "daemon/evaluate/derivation_closure.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -38,8 +39,10 @@ absl::StatusOr<std::vector<std::shared_ptr<const LoadedDerivation>>> DerivationC
 }
 
 // Depth first without recursion, here and below: a graph may be deeper than a stack.
-absl::StatusOr<LinkedClosure> DerivationClosure::Link(const std::vector<std::string>& roots) {
-  for (const std::string& root : roots) HYDRANT_RETURN_IF_ERROR(LinkNew(root));
+absl::StatusOr<LinkedClosure> DerivationClosure::Link(const std::vector<std::string>& roots,
+                                                      const DerivationMarks& without) {
+  const Loading load = [this](const std::string& path) { return Load(path); };
+  for (const std::string& root : roots) HYDRANT_RETURN_IF_ERROR(LinkNew(root, load));
   struct Visit {
     const LinkedDerivation* derivation;
     size_t next_input;
@@ -47,7 +50,8 @@ absl::StatusOr<LinkedClosure> DerivationClosure::Link(const std::vector<std::str
   LinkedClosure result;
   std::vector<Visit> open;
   MutexLock lock(mu_);
-  std::vector<bool> seen(nodes_.size());
+  DerivationMarks seen = without;
+  seen.resize(nodes_.size());
   const auto begin = [&](const LinkedDerivation* derivation) {
     if (seen[derivation->number]) return;
     seen[derivation->number] = true;
@@ -74,7 +78,33 @@ bool DerivationClosure::IsLinked(std::string_view path) const {
   return linked_.contains(AbslView(path));
 }
 
-absl::Status DerivationClosure::LinkNew(const std::string& root) {
+std::vector<const LinkedDerivation*> DerivationClosure::Know(
+    const std::vector<std::shared_ptr<const LoadedDerivation>>& derivations) {
+  absl::flat_hash_map<absl::string_view, std::shared_ptr<const LoadedDerivation>> open;
+  {
+    MutexLock lock(mu_);
+    for (const auto& loaded : derivations)
+      open.emplace(loaded->path, loaded_.emplace(loaded->path, loaded).first->second);
+  }
+  // Each is given once: what needs something unknown is found out once.
+  const Loading load =
+      [&open](const std::string& path) -> absl::StatusOr<std::shared_ptr<const LoadedDerivation>> {
+    const auto found = open.find(path);
+    if (found == open.end() || found->second == nullptr) return absl::NotFoundError(path);
+    return std::exchange(found->second, nullptr);
+  };
+  for (const auto& loaded : derivations) LinkNew(loaded->path, load).IgnoreError();
+  std::vector<const LinkedDerivation*> linked;
+  MutexLock lock(mu_);
+  for (const auto& loaded : derivations) {
+    if (const auto found = linked_.find(loaded->path); found != linked_.end())
+      linked.push_back(found->second);
+  }
+  std::sort(linked.begin(), linked.end(), [](const auto* a, const auto* b) { return a->number < b->number; });
+  return linked;
+}
+
+absl::Status DerivationClosure::LinkNew(const std::string& root, const Loading& load) {
   struct Visit {
     std::shared_ptr<const LoadedDerivation> derivation;
     std::map<std::string, std::set<std::string>>::const_iterator next_input;
@@ -83,7 +113,7 @@ absl::Status DerivationClosure::LinkNew(const std::string& root) {
   std::vector<Visit> open;
   const auto begin = [&](const std::string& path) -> absl::Status {
     if (IsLinked(path) || !seen.insert(path).second) return absl::OkStatus();
-    HYDRANT_ASSIGN_OR_RETURN(auto derivation, Load(path));
+    HYDRANT_ASSIGN_OR_RETURN(auto derivation, load(path));
     const auto first = derivation->parsed.input_derivations.begin();
     open.push_back({std::move(derivation), first});
     return absl::OkStatus();
@@ -125,6 +155,7 @@ std::string WhyUnbuildable(const LinkedDerivation& derivation) {
 // Its inputs are linked.
 absl::Status DerivationClosure::Enter(std::shared_ptr<const LoadedDerivation> loaded) {
   LinkedDerivation node{.loaded = std::move(loaded)};
+  node.required_features = node.loaded->parsed.required_system_features();
   MutexLock lock(mu_);
   const std::string& path = node.loaded->path;
   if (linked_.contains(path)) return absl::OkStatus();  // by another thread

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,14 +30,19 @@ struct LinkedDerivation {
   std::shared_ptr<const LoadedDerivation> loaded;
   std::vector<const LinkedDerivation*> inputs;  // each once
   uint32_t number = 0;                          // of its closure's: dense, from 0
+  std::set<std::string> required_features;      // of the system that builds it
   // Why it can never be built here, or something that it needs cannot; "": it can.
   std::string unbuildable;
 };
 
 // Some of them, as they were asked for, and all that they need: inputs before those that use them, each once.
+// Numbers are in that order too, over all of a closure's.
 struct LinkedClosure {
   std::vector<const LinkedDerivation*> roots, all;
 };
+
+// Which derivations of a closure, by number.
+using DerivationMarks = std::vector<bool>;
 
 class DerivationClosure {
  public:
@@ -47,11 +54,20 @@ class DerivationClosure {
   // All that the roots need, inputs before those that use them, each once.
   absl::StatusOr<std::vector<std::shared_ptr<const LoadedDerivation>>> LoadAll(
       const std::vector<std::string>& roots);
-  // The same, linked: what was read before costs no look at its path. They live as long as this.
-  absl::StatusOr<LinkedClosure> Link(const std::vector<std::string>& roots) ABSL_LOCKS_EXCLUDED(mu_);
+  // The same, linked: what was read before costs no look at its path. They live as long as this. What is in
+  // `without`, with all that it needs, is not among `all`.
+  absl::StatusOr<LinkedClosure> Link(const std::vector<std::string>& roots,
+                                     const DerivationMarks& without = {}) ABSL_LOCKS_EXCLUDED(mu_);
+  // Derivations that somebody else has read: they are not read again. Gives those of them of which all that
+  // they need is known, linked, inputs before those that use them.
+  std::vector<const LinkedDerivation*> Know(
+      const std::vector<std::shared_ptr<const LoadedDerivation>>& derivations) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  absl::Status LinkNew(const std::string& root) ABSL_LOCKS_EXCLUDED(mu_);
+  // `load` gives what is not linked yet.
+  using Loading =
+      std::function<absl::StatusOr<std::shared_ptr<const LoadedDerivation>>(const std::string& path)>;
+  absl::Status LinkNew(const std::string& root, const Loading& load) ABSL_LOCKS_EXCLUDED(mu_);
   absl::Status Enter(std::shared_ptr<const LoadedDerivation> loaded) ABSL_LOCKS_EXCLUDED(mu_);
   bool IsLinked(std::string_view path) const ABSL_LOCKS_EXCLUDED(mu_);
 

@@ -42,12 +42,20 @@ class DerivationClosureTest : public testing::Test {
   void WriteText(const std::string& name, const std::string& text) {
     ASSERT_TRUE(WriteFileAtomically(dir_.path() + PathOf(name), text).ok());
   }
+  static std::string NameOf(const LoadedDerivation& loaded) {
+    return loaded.path.substr(44, loaded.path.size() - 48);
+  }
+  static std::vector<std::string> NamesOf(const std::vector<const LinkedDerivation*>& derivations) {
+    std::vector<std::string> names;
+    for (const LinkedDerivation* derivation : derivations) names.push_back(NameOf(*derivation->loaded));
+    return names;
+  }
   std::vector<std::string> Order(const std::vector<std::string>& roots) {
     std::vector<std::string> paths, names;
     for (const std::string& root : roots) paths.push_back(PathOf(root));
     const auto all = closure_.LoadAll(paths);
     EXPECT_TRUE(all.ok()) << all.status();
-    for (const auto& loaded : *all) names.push_back(loaded->path.substr(44, loaded->path.size() - 48));
+    for (const auto& loaded : *all) names.push_back(NameOf(*loaded));
     return names;
   }
 
@@ -122,8 +130,44 @@ TEST_F(DerivationClosureTest, WhatIsLinkedKeepsItsNumberWhateverIsReadLater) {
   EXPECT_EQ(after->roots[0]->number, 2u);
 }
 
+TEST_F(DerivationClosureTest, WhatIsLeftOutIsLeftOutWithAllThatItNeeds) {
+  Write("top", {"left", "right"});
+  Write("left", {"base"});
+  Write("right", {"base"});
+  Write("base", {});
+  DerivationMarks brought;
+  const auto left = closure_.Link({PathOf("left")});
+  for (const LinkedDerivation* derivation : left->all) {
+    brought.resize(derivation->number + 1);
+    brought[derivation->number] = true;
+  }
+  EXPECT_THAT(NamesOf(closure_.Link({PathOf("top"), PathOf("left")}, brought)->all),
+              ElementsAre("right", "top"));
+}
+
+TEST_F(DerivationClosureTest, WhatIsKnownIsNotReadAndLinkedWhereAllThatItNeedsIsKnown) {
+  std::vector<std::shared_ptr<const LoadedDerivation>> known;
+  const auto read_elsewhere = [&](const std::string& name, const std::vector<std::string>& inputs) {
+    LoadedDerivation loaded{.path = PathOf(name), .aterm = Text(name, inputs)};
+    loaded.parsed = *nix::ParseDerivation(loaded.aterm);
+    known.push_back(std::make_shared<const LoadedDerivation>(std::move(loaded)));
+  };
+  read_elsewhere("top", {"left", "lost"});
+  read_elsewhere("above", {"top"});
+  read_elsewhere("right", {"left"});
+  read_elsewhere("left", {"base"});
+  read_elsewhere("base", {});
+  EXPECT_THAT(NamesOf(closure_.Know(known)), ElementsAre("base", "left", "right"));
+  EXPECT_THAT(NamesOf(closure_.Link({PathOf("right")})->all), ElementsAre("base", "left", "right"));
+  EXPECT_TRUE(absl::IsNotFound(closure_.Link({PathOf("above")}).status()));
+  Write("lost", {});  // the others are no files
+  EXPECT_THAT(NamesOf(closure_.Link({PathOf("above")})->all),
+              ElementsAre("base", "left", "lost", "top", "above"));
+}
+
 TEST_F(DerivationClosureTest, WhatNeedsSomethingUnbuildableIsUnbuildableForTheSameReason) {
-  WriteText("floating", "Derive([(\"out\",\"\",\"r:sha256\",\"\")],[],[],\"x86_64-linux\",\"/bin/sh\",[],[])");
+  WriteText("floating",
+            "Derive([(\"out\",\"\",\"r:sha256\",\"\")],[],[],\"x86_64-linux\",\"/bin/sh\",[],[])");
   Write("user", {"floating"});
   Write("top", {"user"});
   Write("good", {});

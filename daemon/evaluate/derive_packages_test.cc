@@ -115,6 +115,18 @@ TEST_F(DerivePackagesTest, NothingIsWrittenToTheStore) {
 }
 
 // What of tests/nixpkgs asks config.cudaSupport, itself or through a dependency.
+TEST(DerivePackagesOfNixpkgsTest, ItIsOfTheSetsThatTheFirstSliceChooses) {
+  NixWorld world;
+  Matrix matrix = DerivedMatrix({"mine"});
+  matrix.nixpkgs = {
+      .recipe = "auto",
+      .overlay_sets = {{"mine", {{"mine.nix", "final: prev: { mine = prev.python3Packages.a; }"}}}}};
+  matrix.axes.push_back({.name = "overlays", .values = {{{"mine"}}, {{"default"}}}});
+  const auto list = AskList(world.evaluator(), HYDRANT_SOURCE_DIR "/tests/nixpkgs", matrix);
+  ASSERT_TRUE(list.ok()) << list.status();
+  EXPECT_THAT(list->packages, ElementsAre("mine"));
+}
+
 TEST(DerivePackagesOfNixpkgsTest, ExactlyWhatTheSwitchChanges) {
   NixWorld world;
   Matrix matrix = DerivedMatrix({"*"});

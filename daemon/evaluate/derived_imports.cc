@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/evaluate/import_plan.h"
 
 namespace hydrant {
 namespace {
@@ -26,8 +27,8 @@ absl::StatusOr<SwitchedRequests> SwitchRequests(const EvaluationInput& input, co
   if (input.expansion.slices.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("matrix ", input.matrix.name, ": it has no slice"));
   }
-  DriverRequest request = common;
-  request.slice_json = SliceJson(input.expansion.slices[FirstPossibleSlice(input.expansion)]);
+  DriverRequest request =
+      SliceRequest(input, common, input.expansion.slices[FirstPossibleSlice(input.expansion)]);
   request.bare = true;
   request.named = false;
   request.probe.clear();

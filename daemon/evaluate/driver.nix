@@ -8,7 +8,8 @@
 #   "nixpkgs": "/absolute/tree",
 #   "recipe": "auto" | "2020" | "2022" | "2025" | "/absolute/recipe.nix",     the user's own when it starts with a slash
 #   "slice": {"cuda": "12.9", "python": "python312", "system": "x86_64-linux", …},
-#   "config": {…}, "overlays": ["/absolute/overlay.nix"], "allow": ["unfree"],   for built-in recipes; may be absent
+#   "config": {…}, "overlays": ["/absolute/overlay.nix"], "allow": ["unfree"],   may be absent; a recipe of the user's gets
+#                                                 those that it has among its named arguments
 #   "names": [{"id": "jax@…", "path": ["python3Packages", "jax"], "env": true, "python": "python313"}, …],
 #   "bare": true,                                 no more than derivations is asked; may be absent, as those below
 #   "named": true,                                the slice's own cudatoolkit, cudnn, … are told
@@ -70,21 +71,40 @@ let
   packages = packagesWith (request.config or { }) (request.allow or [ "unfree" ]);
   packagesWith =
     config: allow:
-    import recipe (
+    let
+      function = import recipe;
+      more = {
+        inherit config allow;
+        overlays = map overlayOf (request.overlays or [ ]);
+      };
+      understood = if builtins.isFunction function then builtins.intersectAttrs (builtins.functionArgs function) more else { };
+    in
+    function (
       {
         nixpkgs = tree;
         inherit (request) slice;
       }
-      // (
-        if builtIn then
-          {
-            inherit config allow;
-            overlays = map (file: import (/. + file)) (request.overlays or [ ]);
-          }
-        else
-          { }
-      )
+      // (if builtIn then more else understood)
     );
+
+  # The overlay of a file; one that is none says so by the file's name, as Nix words it.
+  overlayOf =
+    file: final: prev:
+    let
+      overlay = import (/. + file);
+      half = call overlay final;
+      call =
+        function: argument:
+        if builtins.isFunction function || function ? __functor then
+          function argument
+        else
+          throw "overlay ${baseNameOf file}: attempt to call something which is not a function but ${kind function}; expected final: prev: { … }";
+      changes = call half prev;
+    in
+    if builtins.isAttrs changes then
+      changes
+    else
+      throw "overlay ${baseNameOf file}: value is ${kind changes} while a set was expected; expected final: prev: { … }";
 
   hygieneOf =
     if builtIn && builtins.elem "hygiene" (request.probe or [ ]) then

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "daemon/evaluate/evaluator_death.h"
 #include "lib/nix/store_path.h"
 
 namespace hydrant {
@@ -16,8 +17,13 @@ using nlohmann::json;
 constexpr size_t kText = 300;  // bytes
 constexpr size_t kItems = 64;
 
+// One line, whatever a package calls itself.
 std::string Text(const json& value) {
-  return value.is_string() ? value.get_ref<const std::string&>().substr(0, kText) : "";
+  if (!value.is_string()) return "";
+  std::string text = PrintableText(value.get_ref<const std::string&>().substr(0, kText));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return text;
 }
 
 const json& Member(const json& object, const char* key) {

@@ -3,6 +3,7 @@
 #define HYDRANT_DAEMON_EVALUATE_DRIVER_REQUEST_H_
 
 #include <cstddef>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct DriverRequest {
   std::string recipe;  // a built-in one's name, or an absolute path
   std::string slice_json, config_json;
   std::vector<std::string> overlays;  // absolute paths
+  // The same of named sets, of which a slice takes one; not part of the input.
+  std::map<std::string, std::vector<std::string>> overlay_sets = {};
   std::vector<std::string> allow;
   std::vector<DriverName> names;
   bool bare = false;   // derivations only: no meta

@@ -40,19 +40,25 @@ std::map<std::string, std::string> OutputsOf(const json& object) {
   return outputs;
 }
 
-NameReport Garbled(std::string_view rest) {
-  return {
-      .kind = NameReport::Kind::kGarbled,
-      .message = absl::StrCat("its derivation is none of a Nix store: ", std::string(rest.substr(0, 300)))};
+// What no Nix store makes of a package: an attribute set that is dressed up as a derivation.
+NameReport Garbled(const json& fields, const std::string& derivation) {
+  const bool path = IsDerivationPath(derivation);
+  const json outputs = path ? fields.value("outputs", json()) : json(derivation);
+  return {.kind = NameReport::Kind::kGarbled,
+          .message = absl::StrCat(
+              "its ", path ? "outputs " : "drvPath ",
+              PrintableText(outputs.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 300)),
+              path ? " are no outputs that a Nix store gives" : " is no derivation in a Nix store")};
 }
 
-NameReport DerivationReport(const json& fields, std::string_view rest) {
+NameReport DerivationReport(const json& fields) {
   NameReport report{.kind = NameReport::Kind::kDerivation,
                     .derivation = TextOf(fields, "drvPath"),
                     .outputs = OutputsOf(fields)};
   report.facts.found_as = TextOf(fields, "foundAs");
   if (!report.facts.found_as.empty()) report.message = "found as " + report.facts.found_as;
-  return IsDerivationPath(report.derivation) && !report.outputs.empty() ? report : Garbled(rest);
+  return IsDerivationPath(report.derivation) && !report.outputs.empty() ? report
+                                                                        : Garbled(fields, report.derivation);
 }
 
 NameReport MissingReport(const json& fields) {
@@ -167,7 +173,7 @@ bool DriverTranscript::Report(char mark, std::string_view rest) {
   if (!fields.is_object()) return false;
   if (TextOf(fields, "id") != id) return false;
   if (mark == 'R') {
-    reports_.push_back(DerivationReport(fields, rest));
+    reports_.push_back(DerivationReport(fields));
   } else if (mark == 'M') {
     reports_.push_back(MissingReport(fields));
   } else {

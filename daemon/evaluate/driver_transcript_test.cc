@@ -79,6 +79,8 @@ TEST_F(DriverTranscriptTest, WhatAPackageTracesIsNotTheDriver) {
 TEST_F(DriverTranscriptTest, ADerivationElsewhereIsGarbled) {
   Take({"trace: @B a", Derived("R", "a", "/etc/passwd.drv")});
   EXPECT_EQ(transcript_.reports()[0].kind, NameReport::Kind::kGarbled);
+  EXPECT_EQ(transcript_.reports()[0].message,
+            "its drvPath \"/etc/passwd.drv\" is no derivation in a Nix store");
 }
 
 TEST_F(DriverTranscriptTest, AMissingAttributeNamesWhatResemblesIt) {

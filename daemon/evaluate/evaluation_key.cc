@@ -9,6 +9,7 @@
 #include "daemon/evaluate/driver_files.h"
 #include "lib/base/status_macros.h"
 #include "lib/base/subprocess.h"
+#include "lib/matrix/nixpkgs_sets.h"
 #include "lib/nix/hash.h"
 
 namespace hydrant {
@@ -22,6 +23,14 @@ void Append(std::string& text, std::string_view field) {
 void AppendAll(std::string& text, const std::vector<std::string>& fields) {
   absl::StrAppend(&text, fields.size(), "[");
   for (const std::string& field : fields) Append(text, field);
+}
+
+void AppendOverlays(std::string& text, const std::vector<Overlay>& overlays) {
+  absl::StrAppend(&text, overlays.size(), "[");
+  for (const Overlay& overlay : overlays) {
+    Append(text, overlay.file);  // errors name it
+    Append(text, overlay.text);
+  }
 }
 
 }  // namespace
@@ -49,8 +58,8 @@ absl::StatusOr<std::string> EvaluatorIdentity(const nix::CommandSettings& nix) {
 
 std::string SliceKey(const EvaluationInput& input, const Slice& slice, const std::string& evaluator) {
   // By name, so that a new field is either in the key or does not compile.
-  const auto& [recipe, recipe_text, allow, config_json, overlay_texts, ifd, allowed_uris, probe] =
-      input.matrix.nixpkgs;
+  const auto& [recipe, recipe_text, allow, config_json, overlays, overlay_sets, config_sets, ifd,
+               allowed_uris, probe] = input.matrix.nixpkgs;
   std::string text;
   const std::string path = input.tree.find("/nix/store/") == std::string::npos ? "" : input.tree;
   const std::string slice_json = SliceJson(slice);
@@ -60,10 +69,13 @@ std::string SliceKey(const EvaluationInput& input, const Slice& slice, const std
     Append(text, *field);
   }
   AppendAll(text, allow);
-  AppendAll(text, overlay_texts);
+  AppendOverlays(text, overlays);
   Append(text, ifd ? "ifd" : "");
   AppendAll(text, allowed_uris);
   AppendAll(text, probe);
+  // Of the sets those that the slice chooses: another one's text changes nothing here.
+  if (const auto* own = OverlaySetOf(input.matrix.nixpkgs, slice.axes)) AppendOverlays(text, *own);
+  if (const std::string* own = ConfigSetOf(input.matrix.nixpkgs, slice.axes)) Append(text, *own);
   return nix::HashSha256(text).ToBase32();
 }
 

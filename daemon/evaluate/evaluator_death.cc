@@ -32,6 +32,16 @@ size_t Utf8Length(std::string_view text) {
   return 0;
 }
 
+// A control character of Unicode that a terminal obeys or that turns the text around: U+0080 to U+009F,
+// U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069.
+bool IsUnseenControl(std::string_view character) {
+  if (character.size() == 2) return character[0] == '\xc2' && static_cast<unsigned char>(character[1]) < 0xa0;
+  if (character.size() != 3 || character[0] != '\xe2') return false;
+  const auto last = static_cast<unsigned char>(character[2]);
+  if (character[1] == '\x81') return 0xa6 <= last && last <= 0xa9;
+  return character[1] == '\x80' && (last == 0x8e || last == 0x8f || (0xa8 <= last && last <= 0xae));
+}
+
 std::string LastWords(std::string_view words) {
   while (words.ends_with('\n')) words.remove_suffix(1);
   if (words.empty()) return "it said nothing";
@@ -78,7 +88,7 @@ std::string PrintableText(std::string_view text) {
     const size_t length = Utf8Length(text);
     const unsigned char first = static_cast<unsigned char>(text[0]);
     const bool control = length == 1 && (first < 0x20 || first == 0x7f) && first != '\n' && first != '\t';
-    if (length == 0 || control) {
+    if (length == 0 || control || IsUnseenControl(text.substr(0, length))) {
       result.push_back('?');
     } else {
       result.append(text.substr(0, length));

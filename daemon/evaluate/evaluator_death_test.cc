@@ -72,6 +72,9 @@ TEST(EvaluatorDeathTest, ASyntaxErrorSaysWhere) {
 TEST(EvaluatorDeathTest, PrintableTextKeepsUtf8AndNothingElse) {
   EXPECT_EQ(PrintableText("a\n‘é’ 𝄞\t"), "a\n‘é’ 𝄞\t");
   EXPECT_EQ(PrintableText("\xc3|\xe2\x80|\xed\xa0\x80|\xf5|\x80"), "?|??|???|?|?");
+  EXPECT_EQ(PrintableText("a\xc2\x9b"
+                          "31m|\u202e|\u2066|\u00a0|\u2030"),
+            "a?31m|?|?|\u00a0|\u2030");
 }
 
 }  // namespace

@@ -66,6 +66,37 @@ TEST(HostileInputTest, AFileThatDoesNotParseIsItsOwnVariantsFaultAndNamed) {
   EXPECT_THAT(Of(answers, "torn").message, HasSubstr("/torn.nix:2:7)"));
 }
 
+TEST(HostileInputTest, FilesThatBreakOffAreSyntaxErrorsAlsoForARepl) {
+  NixWorld world(
+      Tree("die1 = 1 + \"a\"; die2 = 1 + \"a\"; torn = import ./torn.nix; empty = import ./empty.nix;"));
+  ASSERT_TRUE(WriteFileAtomically(world.tree() + "/torn.nix", "{\n  a = 1;\n").ok());
+  ASSERT_TRUE(WriteFileAtomically(world.tree() + "/empty.nix", "").ok());
+  const Answers answers = world.Evaluate(SmallMatrix({"die1", "die2", "torn", "good", "empty", "last"}));
+  ExpectGood(answers, {"good", "last"});
+  for (const char* package : {"torn", "empty"}) {
+    EXPECT_EQ(Of(answers, package).cause, Cause::kSyntaxError) << package;
+    EXPECT_THAT(Of(answers, package).message, HasSubstr(std::string(package) + ".nix:"));
+  }
+}
+
+TEST(HostileInputTest, ASetDressedUpAsADerivationIsNone) {
+  NixWorld world(
+      Tree("elsewhere = ok \"x\" // { drvPath = \"/etc/passwd\"; }; none = ok \"x\" // { outputs = [ ]; };"));
+  const Answers answers = world.Evaluate(SmallMatrix({"elsewhere", "good", "none"}));
+  ExpectGood(answers, {"good"});
+  EXPECT_EQ(Of(answers, "elsewhere").cause, Cause::kNotADerivation);
+  EXPECT_EQ(Of(answers, "elsewhere").message, "its drvPath \"/etc/passwd\" is no derivation in a Nix store");
+  EXPECT_EQ(Of(answers, "none").cause, Cause::kNotADerivation);
+}
+
+TEST(HostileInputTest, ALicenceThatWouldPaintTheTerminalIsOneLineWithoutControls) {
+  NixWorld world(Tree(R"(paint = ok "x" // { meta.license = { free = false;
+      shortName = "E${builtins.fromJSON ''"\u001b[31m"''}VIL\nLINE"; }; };)"));
+  const Answers answers = world.Evaluate(SmallMatrix({"paint"}));
+  ASSERT_EQ(Of(answers, "paint").facts.licences.size(), 1u);
+  EXPECT_EQ(Of(answers, "paint").facts.licences[0].name, "E?[31mVIL LINE");
+}
+
 TEST(HostileInputTest, NamesWithQuotesSpacesDollarsAndUnicodeBesideThoseThatDie) {
   NixWorld world(Tree(R"("qu\"ote" = ok "q"; "sp ace" = ok "s"; "\${dollar}" = ok "d"; "back\\slash" = ok "b";
       "ünï-日本" = ok "u"; "it's" = throw "quoted's"; die1 = 1 + "a"; die2 = 1 + "a"; "di\"e" = 1 + "a"; "x y.z w" = ok "dots";)"));

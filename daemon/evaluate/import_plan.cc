@@ -2,15 +2,50 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "daemon/evaluate/wanted_environment.h"
+#include "lib/matrix/nixpkgs_sets.h"
 
 namespace hydrant {
+namespace {
+
+using nlohmann::json;
+
+bool IsBuiltIn(const DriverRequest& request) { return !request.recipe.starts_with('/'); }
+
+// One JSON object over the other, member by member.
+std::string Over(const std::string& below, const std::string& above) {
+  json both = json::parse(below, nullptr, false);
+  const json more = json::parse(above, nullptr, false);
+  if (!both.is_object() || !more.is_object()) return below;
+  both.update(more);
+  return both.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+DriverRequest SliceRequest(const EvaluationInput& input, const DriverRequest& common, Slice slice) {
+  DriverRequest request = common;
+  const NixpkgsSpec& nixpkgs = input.matrix.nixpkgs;
+  if (OverlaySetOf(nixpkgs, slice.axes) != nullptr) {
+    const auto own = common.overlay_sets.find(slice.axes.at("overlays").Joined());
+    if (own != common.overlay_sets.end())
+      request.overlays.insert(request.overlays.end(), own->second.begin(), own->second.end());
+  }
+  if (const std::string* own = ConfigSetOf(nixpkgs, slice.axes)) {
+    request.config_json = Over(request.config_json, *own);
+  }
+  if (IsBuiltIn(common))
+    std::erase_if(slice.axes, [&](const auto& axis) { return IsSetAxis(nixpkgs, axis.first); });
+  request.slice_json = SliceJson(slice);
+  return request;
+}
 
 std::vector<DriverRequest> PlanImports(const EvaluationInput& input, const DriverRequest& common) {
-  const bool python_by_path = !common.recipe.starts_with('/');
+  const bool python_by_path = IsBuiltIn(common);
   std::map<std::string, DriverRequest> imports;  // by slice as the recipe sees it
   for (const size_t index : input.variants) {
     const Variant& variant = input.expansion.variants[index];
@@ -20,7 +55,9 @@ std::vector<DriverRequest> PlanImports(const EvaluationInput& input, const Drive
       python = axis->second.Joined();
       slice.axes.erase(axis);
     }
-    DriverRequest& request = imports.try_emplace(SliceJson(slice), common).first->second;
+    const auto [import, is_new] = imports.try_emplace(SliceJson(slice));
+    DriverRequest& request = import->second;
+    if (is_new) request = SliceRequest(input, common, std::move(slice));
     request.names.push_back({.variant = index,
                              .id = variant.id,
                              .package = variant.package,
@@ -28,10 +65,7 @@ std::vector<DriverRequest> PlanImports(const EvaluationInput& input, const Drive
                              .python = std::move(python)});
   }
   std::vector<DriverRequest> result;
-  for (auto& [slice, request] : imports) {
-    request.slice_json = slice;
-    result.push_back(std::move(request));
-  }
+  for (auto& [slice, request] : imports) result.push_back(std::move(request));
   std::stable_sort(result.begin(), result.end(), [](const DriverRequest& a, const DriverRequest& b) {
     return a.names.size() > b.names.size();
   });

@@ -11,6 +11,10 @@
 
 namespace hydrant {
 
+// An import of the slice, for names to be added: what all have in common, the slice's own overlays after and
+// its settings of nixpkgs over that. A built-in recipe does not see the axes that chose them.
+DriverRequest SliceRequest(const EvaluationInput& input, const DriverRequest& common, Slice slice);
+
 // One request an import, that of the most names first. `common`: what all have in common; its recipe decides
 // whether the Python set is part of the import.
 std::vector<DriverRequest> PlanImports(const EvaluationInput& input, const DriverRequest& common);

@@ -1,5 +1,6 @@
 #include "daemon/evaluate/import_plan.h"
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -45,6 +46,39 @@ TEST(ImportPlanTest, ARecipeOfOnesOwnMayImportAnewForEachPython) {
   ASSERT_EQ(imports.size(), 4);
   EXPECT_THAT(imports[0].slice_json, HasSubstr("python"));
   EXPECT_EQ(imports[0].names[0].python, "");
+}
+
+// Two sets of overlays and one of settings beside what the whole matrix has.
+Matrix WithSets() {
+  Matrix matrix = SmallMatrix({"ucx"});
+  matrix.nixpkgs = {.recipe = "auto",
+                    .config_json = R"({"a":1,"b":1})",
+                    .overlay_sets = {{"mkl", {{"mkl.nix", "mkl"}}}, {"other", {{"other.nix", "other"}}}},
+                    .config_sets = {{"lto", R"({"b":2})"}}};
+  matrix.axes.push_back({.name = "config", .values = {{{"default"}}, {{"lto"}}}});
+  matrix.axes.push_back({.name = "overlays", .values = {{{"default"}}, {{"mkl"}}}});
+  return matrix;
+}
+
+TEST(ImportPlanTest, EachChoiceOfSetsIsAnImportWithItsOwn) {
+  const auto expansion = ExpandMatrix(WithSets(), "x86_64-linux");
+  const Matrix matrix = WithSets();
+  const EvaluationInput input{
+      .tree = "/t", .matrix = matrix, .expansion = *expansion, .variants = {0, 1, 2, 3}, .root = "r"};
+  const DriverRequest common{.recipe = "auto",
+                             .config_json = matrix.nixpkgs.config_json,
+                             .overlays = {"/r/all.nix"},
+                             .overlay_sets = {{"mkl", {"/r/mkl.nix"}}, {"other", {"/r/other.nix"}}}};
+  std::map<std::string, DriverRequest> by_id;
+  for (const DriverRequest& import : PlanImports(input, common)) by_id[import.names.at(0).id] = import;
+  ASSERT_EQ(by_id.size(), 4);
+  const DriverRequest& plain = by_id.at("ucx@cuda12.9-x86_64-linux");
+  EXPECT_THAT(plain.overlays, ElementsAre("/r/all.nix"));
+  EXPECT_EQ(plain.config_json, R"({"a":1,"b":1})");
+  const DriverRequest& both = by_id.at("ucx@cuda12.9-config=lto-overlays=mkl-x86_64-linux");
+  EXPECT_THAT(both.overlays, ElementsAre("/r/all.nix", "/r/mkl.nix"));
+  EXPECT_EQ(both.config_json, R"({"a":1,"b":2})");
+  EXPECT_EQ(both.slice_json, plain.slice_json) << "a built-in recipe is not asked for them";
 }
 
 TEST(ImportPlanTest, TheImportOfTheMostNamesComesFirst) {

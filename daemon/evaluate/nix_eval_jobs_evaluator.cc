@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "daemon/evaluate/eval_jobs_line.h"
 #include "daemon/evaluate/line_process.h"
-#include "daemon/evaluate/outcome_batch.h"
+#include "daemon/evaluate/outcome_batcher.h"
 #include "lib/base/file.h"
 #include "lib/base/log.h"
 #include "lib/base/status_macros.h"
@@ -206,7 +206,7 @@ absl::StatusOr<bool> NixEvalJobsEvaluator::RunPool(const EvaluationInput& input,
   const absl::Time deadline = clock.Now() + options_.bounds.evaluation_timeout;
   LineProcess process{.env = prepared.env, .patience = options_.bounds.variant_timeout, .clock = &clock};
   HYDRANT_ASSIGN_OR_RETURN(process.argv, Command(prepared));
-  OutcomeBatch outcomes(take);
+  OutcomeBatcher outcomes(take);
   absl::Status kept;
   process.take_output = [&](std::string_view text) {
     std::optional<EvalJobsLine> line = ParseEvalJobsLine(text);

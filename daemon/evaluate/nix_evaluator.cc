@@ -18,7 +18,8 @@
 #include "daemon/evaluate/import_plan.h"
 #include "daemon/evaluate/import_queue.h"
 #include "daemon/evaluate/memory_watch.h"
-#include "daemon/evaluate/outcome_batch.h"
+#include "daemon/evaluate/outcome_batcher.h"
+#include "daemon/evaluate/overlay_files.h"
 #include "daemon/evaluate/shard_evaluation.h"
 #include "lib/base/file.h"
 #include "lib/base/status_macros.h"
@@ -87,7 +88,7 @@ struct NixEvaluator::Shared {
   const Depth depth;
   const std::vector<DriverRequest> imports;
   const size_t processes, most_imports;
-  OutcomeBatch outcomes;
+  OutcomeBatcher outcomes;
   MemoryWatch memory;
   ImportQueue queue;
   std::atomic<bool> failed{false};
@@ -136,9 +137,9 @@ NixEvaluator::NixEvaluator(Options options)
       clock_(options_.clock == nullptr ? &system_clock_ : options_.clock),
       roots_(options_.nix.store_root) {}
 
-absl::StatusOr<std::unique_ptr<NixEvaluator>> NixEvaluator::Open(Options options) {
-  const std::string& folder = options.nix.folder;
-  for (const char* of_before : {"/driver", "/runs"}) HYDRANT_RETURN_IF_ERROR(RemoveTree(folder + of_before));
+namespace {
+
+absl::Status MakeFolders(const std::string& folder) {
   for (const char* needed : {"/driver/recipes", "/runs", "/home", "/cache"}) {
     HYDRANT_RETURN_IF_ERROR(MakeDirectories(folder + needed, 0700));
   }
@@ -146,6 +147,25 @@ absl::StatusOr<std::unique_ptr<NixEvaluator>> NixEvaluator::Open(Options options
     HYDRANT_RETURN_IF_ERROR(
         WriteFileAtomically(absl::StrCat(folder, "/driver/", AbslView(file.path)), file.text));
   }
+  return absl::OkStatus();
+}
+
+// Also where somebody tidied up since Open.
+absl::StatusOr<std::unique_ptr<RunFolder>> NewRunFolder(const std::string& folder) {
+  for (const char* needed : {"/driver/driver.nix", "/runs", "/home", "/cache"}) {
+    if (FileExists(folder + needed)) continue;
+    HYDRANT_RETURN_IF_ERROR(MakeFolders(folder));
+    break;
+  }
+  return RunFolder::Make(folder + "/runs");
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<NixEvaluator>> NixEvaluator::Open(Options options) {
+  const std::string& folder = options.nix.folder;
+  for (const char* of_before : {"/driver", "/runs"}) HYDRANT_RETURN_IF_ERROR(RemoveTree(folder + of_before));
+  HYDRANT_RETURN_IF_ERROR(MakeFolders(folder));
   return std::unique_ptr<NixEvaluator>(new NixEvaluator(std::move(options)));
 }
 
@@ -153,8 +173,7 @@ absl::Status NixEvaluator::Evaluate(const EvaluationInput& input,
                                     const std::function<void(std::vector<Outcome>)>& take,
                                     const std::atomic<bool>& cancelled) {
   HYDRANT_RETURN_IF_ERROR(CheckInput(input));
-  HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> folder,
-                           RunFolder::Make(options_.nix.folder + "/runs"));
+  HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> folder, NewRunFolder(options_.nix.folder));
   HYDRANT_ASSIGN_OR_RETURN(const DriverRequest common, CommonRequest(input, folder->path()));
   HYDRANT_RETURN_IF_ERROR(PrepareStore());
   HYDRANT_RETURN_IF_ERROR(roots_.Open(input.root));
@@ -185,7 +204,7 @@ absl::Status NixEvaluator::RunImports(const EvaluationInput& input, const std::s
                 .imports = std::move(imports),
                 .processes = processes,
                 .most_imports = depth == Depth::kAll ? ImportsInAProcess(learned) : 1,
-                .outcomes = OutcomeBatch(take),
+                .outcomes = OutcomeBatcher(take),
                 .memory = MemoryWatch(options_.memory * std::max(options_.evaluators, 1)),
                 .queue = ImportQueue(weights, processes),
                 .clock = *clock_,
@@ -206,7 +225,7 @@ absl::Status NixEvaluator::RunImports(const EvaluationInput& input, const std::s
 absl::StatusOr<NixEvaluator::Prepared> NixEvaluator::Prepare(const EvaluationInput& input) {
   HYDRANT_RETURN_IF_ERROR(CheckInput(input));
   Prepared prepared{.driver_folder = options_.nix.folder + "/driver", .roots = roots_.Folder(input.root)};
-  HYDRANT_ASSIGN_OR_RETURN(prepared.folder, RunFolder::Make(options_.nix.folder + "/runs"));
+  HYDRANT_ASSIGN_OR_RETURN(prepared.folder, NewRunFolder(options_.nix.folder));
   HYDRANT_ASSIGN_OR_RETURN(const DriverRequest common, CommonRequest(input, prepared.folder->path()));
   HYDRANT_RETURN_IF_ERROR(PrepareStore());
   HYDRANT_RETURN_IF_ERROR(roots_.Open(input.root));
@@ -249,9 +268,10 @@ absl::StatusOr<DriverRequest> NixEvaluator::CommonRequest(const EvaluationInput&
                        .named = true,
                        .probe = nixpkgs.probe};
   HYDRANT_ASSIGN_OR_RETURN(common.recipe, RecipeOf(nixpkgs, folder));
-  for (const std::string& text : nixpkgs.overlay_texts) {
-    common.overlays.push_back(absl::StrCat(folder, "/overlay-", common.overlays.size(), ".nix"));
-    HYDRANT_RETURN_IF_ERROR(WriteFileAtomically(common.overlays.back(), text));
+  HYDRANT_ASSIGN_OR_RETURN(common.overlays, WriteOverlays(nixpkgs.overlays, folder + "/overlays"));
+  for (const auto& [name, overlays] : nixpkgs.overlay_sets) {
+    HYDRANT_ASSIGN_OR_RETURN(common.overlay_sets[name],
+                             WriteOverlays(overlays, absl::StrCat(folder, "/overlays-", name)));
   }
   return common;
 }
@@ -263,8 +283,7 @@ absl::StatusOr<DerivedList> NixEvaluator::DerivePackages(const EvaluationInput& 
         absl::StrCat("matrix ", input.matrix.name, ": its package list is not derived"));
   }
   HYDRANT_RETURN_IF_ERROR(CheckInput(input));
-  HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> folder,
-                           RunFolder::Make(options_.nix.folder + "/runs"));
+  HYDRANT_ASSIGN_OR_RETURN(const std::unique_ptr<RunFolder> folder, NewRunFolder(options_.nix.folder));
   HYDRANT_ASSIGN_OR_RETURN(const DriverRequest common, CommonRequest(input, folder->path()));
   HYDRANT_RETURN_IF_ERROR(PrepareStore());
   HYDRANT_ASSIGN_OR_RETURN(const SwitchedRequests requests, SwitchRequests(input, common));

@@ -1,5 +1,7 @@
 #include "daemon/evaluate/nix_evaluator.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <string>
@@ -133,8 +135,10 @@ TEST(NixEvaluatorTest, ATreeReadsNoFileOutsideItselfNotEvenIntoADerivation) {
   const std::string secret = world.dir / "secret";
   ASSERT_TRUE(WriteFileAtomically(secret, "the cache's key").ok());
   const std::string tree = absl::StrCat(R"({ slice }: {
-    told = throw (builtins.readFile ")", secret, R"(");
-    copied = derivation { name = "copied"; system = slice.system; builder = "/bin/sh"; src = "${/. + ")", secret, R"("}"; };
+    told = throw (builtins.readFile ")",
+                                        secret, R"(");
+    copied = derivation { name = "copied"; system = slice.system; builder = "/bin/sh"; src = "${/. + ")",
+                                        secret, R"("}"; };
     fine = derivation { name = "fine"; system = slice.system; builder = "/bin/sh"; };
   })");
   ASSERT_TRUE(WriteFileAtomically(world.tree() + "/default.nix", tree).ok());
@@ -147,6 +151,30 @@ TEST(NixEvaluatorTest, ATreeReadsNoFileOutsideItselfNotEvenIntoADerivation) {
       EXPECT_THAT(outcome.message, HasSubstr("restricted mode"));
     }
   }
+}
+
+TEST(NixEvaluatorTest, APrivateFolderThatSomebodyTidiedAwayIsMadeAgain) {
+  NixWorld world(kTree);
+  Evaluator& evaluator = world.evaluator();
+  ASSERT_TRUE(RemoveTree(world.options.nix.folder).ok());
+  const Answers answers = Ask(evaluator, world.tree(), SmallMatrix({"good"}));
+  EXPECT_TRUE(answers.status.ok()) << answers.status;
+}
+
+TEST(NixEvaluatorTest, APrivateFolderThatTakesNoByteIsToldByItsFileAndForgotten) {
+  NixWorld world(kTree);
+  Evaluator& evaluator = world.evaluator();
+  rlimit before = {};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  const rlimit full = {0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
+  const Answers answers = Ask(evaluator, world.tree(), SmallMatrix({"good"}));
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  EXPECT_TRUE(absl::IsResourceExhausted(answers.status)) << answers.status;
+  EXPECT_THAT(std::string(answers.status.message()), HasSubstr(world.options.nix.folder + "/runs/"));
+  EXPECT_TRUE(Ask(evaluator, world.tree(), SmallMatrix({"good"})).status.ok());
 }
 
 TEST(NixEvaluatorTest, NothingIsLeftInThePrivateFolder) {

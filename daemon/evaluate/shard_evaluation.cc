@@ -272,6 +272,14 @@ bool ShardEvaluation::TakeAnswer(State& import, const ReplAnswer& answer, bool o
 void ShardEvaluation::SettleReplDeath(State& import, const ReplEnd& end) {
   const DriverName name = import.remaining.front();
   if (end.answered == 0 && import.request.named) return TakeNamed(import, std::nullopt);
+  // `nix repl` takes a file that breaks off for a question that goes on, and swallows all behind it without a
+  // word. The driver dies of that file with its words.
+  const bool swallowed = end.answered > 0 && end.end.status.ok() && end.unfinished.report.empty() &&
+                         end.unfinished.words.empty() && swallowed_.insert(name.variant).second;
+  if (swallowed) {
+    deaths_ = kDeathsBeforeRepl - 1;
+    return;
+  }
   const Death death = WhyItEnded(end.end, end.unfinished.words);
   if (Retries(death, name, end.answered <= 1)) return;
   if (end.answered == 0) return SettleAll(import, death);
@@ -386,7 +394,7 @@ bool ShardEvaluation::SettleReport(const State& import, const DriverName& name, 
       Settle(name, Cause::kNotADerivation, report.message);
       return true;
     case NameReport::Kind::kGarbled:
-      Settle(name, Cause::kUnknown, report.message);
+      Settle(name, Cause::kNotADerivation, report.message);
       return true;
     case NameReport::Kind::kCaught:
       return false;

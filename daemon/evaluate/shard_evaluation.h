@@ -122,6 +122,7 @@ class ShardEvaluation {
   std::deque<State> imports_;  // the first is in work
   std::vector<State> words_;   // those with caught names
   std::set<size_t> retried_;   // variants
+  std::set<size_t> swallowed_;  // variants that a repl was silent about: the driver has each once more
   std::set<size_t> wordless_;  // variants that were caught and have no outcome yet
   VariantPatience patience_;
   absl::Time name_began_;

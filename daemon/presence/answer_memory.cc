@@ -2,16 +2,16 @@
 
 namespace hydrant {
 
-std::optional<bool> AnswerMemory::Recall(const std::string& path, absl::Time now) const {
+std::optional<AnswerMemory::Known> AnswerMemory::Recall(const std::string& path, absl::Time now) const {
   const auto found = known_.find(path);
   if (found == known_.end() || found->second.until <= now) return std::nullopt;
-  return found->second.present;
+  return found->second.known;
 }
 
-void AnswerMemory::Remember(const std::string& path, bool present, absl::Time now) {
-  const absl::Time until = now + (present ? options_.present_for : options_.absent_for);
-  known_[path] = {present, until, ++last_number_};
-  (present ? present_ : absent_).push_back({path, until, last_number_});
+void AnswerMemory::Remember(const std::string& path, Known known, absl::Time now) {
+  const absl::Time until = now + (known.present ? options_.present_for : options_.absent_for);
+  known_[path] = {known, until, ++last_number_};
+  (known.present ? present_ : absent_).push_back({path, until, last_number_});
   Forget(present_, now);
   Forget(absent_, now);
 }

@@ -21,18 +21,23 @@ class AnswerMemory {
     absl::Duration absent_for = absl::Seconds(60);
     size_t most = 200'000;  // paths of each kind; about 200 bytes a path
   };
+  struct Known {
+    bool present = false;
+    uint64_t file_size = 0;  // of present: bytes to fetch; 0: not known
+    friend bool operator==(const Known&, const Known&) = default;
+  };
 
   explicit AnswerMemory(const Options& options) : options_(options) {}
 
-  // Whether the path is present; nothing when that is not known or not any more.
-  std::optional<bool> Recall(const std::string& path, absl::Time now) const;
+  // Nothing when it is not known, or not any more.
+  std::optional<Known> Recall(const std::string& path, absl::Time now) const;
   // `now` never goes back.
-  void Remember(const std::string& path, bool present, absl::Time now);
+  void Remember(const std::string& path, Known known, absl::Time now);
   size_t size() const { return known_.size(); }
 
  private:
   struct Entry {
-    bool present = false;
+    Known known;
     absl::Time until;
     uint64_t number = 0;  // an older line of a queue is of an answer that was replaced
   };

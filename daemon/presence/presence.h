@@ -3,6 +3,7 @@
 #ifndef HYDRANT_DAEMON_PRESENCE_PRESENCE_H_
 #define HYDRANT_DAEMON_PRESENCE_PRESENCE_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -18,8 +19,9 @@ enum class Held {
 
 struct Answer {
   Held held = Held::kUnknown;
-  std::string cache;  // of present: the URL of the first that has it, as configured
-  std::string why;    // of unknown: the first reason, with the cache's URL
+  std::string cache;       // of present: the URL of the first that has it, as configured
+  std::string why;         // of unknown: the first reason, with the cache's URL
+  uint64_t file_size = 0;  // of present: bytes to fetch, as that cache says; 0: it does not say
 };
 
 class Presence {

@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace hydrant {
@@ -36,18 +37,32 @@ class Walk {
 
   std::vector<std::string> Hear(const std::string& path, const Answer& answer) {
     const auto at = outputs_.find(path);
-    if (at == outputs_.end() || at->second.answer.has_value()) return {};
-    at->second.answer = answer;
-    for (const uint32_t derivation : std::exchange(at->second.waiting, {})) Decide(derivation);
+    if (at == outputs_.end() || at->second.answered) return {};
+    at->second.answered = true;
+    at->second.held = answer.held;
+    const std::string& said = answer.held == Held::kPresent ? answer.cache : answer.why;
+    if (!said.empty()) at->second.said = &*said_.insert(said).first;
+    for (uint32_t next = std::exchange(at->second.waiting, kNobody); next != kNobody;
+         next = waiting_[next].next) {
+      Decide(waiting_[next].derivation);
+    }
     return Visit(std::exchange(found_, {}));
   }
 
   NumberedWalk Take() { return std::move(result_); }
 
  private:
+  static constexpr uint32_t kNobody = UINT32_MAX;
+  // Small: a walk has tens of thousands of them.
   struct Output {
-    std::optional<Answer> answer;
-    std::vector<uint32_t> waiting;  // derivations without a verdict that have it
+    bool answered = false;
+    Held held = Held::kUnknown;
+    uint32_t waiting = kNobody;         // the first of those without a verdict that have it
+    const std::string* said = nullptr;  // the cache that has it, or why that is not known
+  };
+  struct Waiting {
+    uint32_t derivation;
+    uint32_t next;  // of the same output
   };
 
   // Keeps of its outputs those that are not ours.
@@ -64,9 +79,9 @@ class Walk {
     if (Decide(derivation, node)) return;
     for (const std::string_view path : node.outputs) {
       Output& output = outputs_[absl::string_view(path.data(), path.size())];
-      if (output.answer.has_value()) continue;
-      if (output.waiting.empty()) to_ask_.emplace_back(path);
-      output.waiting.push_back(derivation);
+      if (output.answered) continue;
+      if (output.waiting == kNobody) to_ask_.emplace_back(path);
+      waiting_.push_back({derivation, std::exchange(output.waiting, static_cast<uint32_t>(waiting_.size()))});
     }
     open_.emplace(derivation, std::move(node));
   }
@@ -95,18 +110,19 @@ class Walk {
     for (const std::string_view path : outputs) {
       if (path.empty()) return Verdict{.held = Held::kAbsent};
       const auto at = outputs_.find(absl::string_view(path.data(), path.size()));
-      if (at == outputs_.end() || !at->second.answer.has_value()) {
+      if (at == outputs_.end() || !at->second.answered) {
         open = true;
         continue;
       }
-      const Answer& answer = *at->second.answer;
-      if (answer.held == Held::kAbsent) {
+      const Output& output = at->second;
+      const std::string_view said = output.said == nullptr ? std::string_view() : *output.said;
+      if (output.held == Held::kAbsent) {
         return Verdict{.held = Held::kAbsent};
-      } else if (answer.held == Held::kUnknown) {
-        if (verdict.held == Held::kPresent) verdict.why = answer.why;
+      } else if (output.held == Held::kUnknown) {
+        if (verdict.held == Held::kPresent) verdict.why = said;
         verdict.held = Held::kUnknown;
       } else if (verdict.where == "ours") {
-        verdict.where = answer.cache;
+        verdict.where = said;
       }
     }
     if (open) return std::nullopt;
@@ -119,8 +135,10 @@ class Walk {
   std::vector<bool> seen_;
   absl::flat_hash_map<uint32_t, NumberedNode> open_;        // derivations without a verdict
   absl::flat_hash_map<absl::string_view, Output> outputs_;  // that are not ours
-  std::vector<uint32_t> found_;                             // inputs that came up and were not taken yet
-  std::vector<std::string> to_ask_;                         // outputs, likewise
+  std::vector<Waiting> waiting_;
+  std::set<std::string> said_;       // caches and reasons: few
+  std::vector<uint32_t> found_;      // inputs that came up and were not taken yet
+  std::vector<std::string> to_ask_;  // outputs, likewise
 };
 
 // Names as numbers, in the order in which they are met.

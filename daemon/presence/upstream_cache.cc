@@ -21,6 +21,11 @@ bool MayBeMended(const HttpReply& reply) {
          reply.status >= kServerError;
 }
 
+// Bytes to fetch; 0: it does not say.
+uint64_t FileSizeOf(const nix::NarInfo& info) {
+  return info.file_size == 0 && info.compression == "none" ? info.nar_size : info.file_size;
+}
+
 // What the cache's reply says of `path`.
 Answer Judge(const std::string& cache, const std::string& path, const HttpReply& reply) {
   const auto unknown = [&](const std::string& why) {
@@ -34,7 +39,7 @@ Answer Judge(const std::string& cache, const std::string& path, const HttpReply&
   if (info->store_path.path() != path) {
     return unknown(absl::StrCat("the narinfo is of ", info->store_path.path(), ", not of ", path));
   }
-  return {.held = Held::kPresent, .cache = cache};
+  return {.held = Held::kPresent, .cache = cache, .file_size = FileSizeOf(*info)};
 }
 
 }  // namespace
@@ -70,9 +75,10 @@ UpstreamCache::UpstreamCache(Options options, std::string base, const Clock& clo
 
 std::optional<Answer> UpstreamCache::Recall(const std::string& path) const {
   MutexLock lock(mu_);
-  const std::optional<bool> present = memory_.Recall(path, clock_.Now());
-  if (!present.has_value()) return std::nullopt;
-  return *present ? Answer{.held = Held::kPresent, .cache = options_.url} : Answer{.held = Held::kAbsent};
+  const std::optional<AnswerMemory::Known> known = memory_.Recall(path, clock_.Now());
+  if (!known.has_value()) return std::nullopt;
+  if (!known->present) return Answer{.held = Held::kAbsent};
+  return Answer{.held = Held::kPresent, .cache = options_.url, .file_size = known->file_size};
 }
 
 void UpstreamCache::Ask(const std::vector<Question>& questions, size_t number,
@@ -149,7 +155,7 @@ void UpstreamCache::Take(const std::string& path, HttpReply reply, HttpFetcher& 
       again = Retry(reply, open_.find(path)->second.tries);
     } else {
       breaker_.Succeeded();
-      memory_.Remember(path, answer.held == Held::kPresent, now);
+      memory_.Remember(path, {answer.held == Held::kPresent, answer.file_size}, now);
     }
     if (again.has_value()) {
       requests.push_back(Send(path, *again, fetcher));

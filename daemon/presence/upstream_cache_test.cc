@@ -75,6 +75,22 @@ TEST_F(UpstreamCacheTest, TwoCallersShareAQuestionThatIsUnderWay) {
   EXPECT_EQ(server.Count(HashPart(1)), 1);
 }
 
+TEST_F(UpstreamCacheTest, TheSizeOfAnArchiveIsToldAndRemembered) {
+  const auto with = [](const std::string& lines) {
+    return absl::StrCat("StorePath: ", Path(1), "\nURL: nar/1\n", lines,
+                        "NarHash: sha256:", std::string(52, '0'), "\nNarSize: 120\n");
+  };
+  std::string text = with("Compression: xz\nFileSize: 50\n");
+  TestServer server([&](const std::string&) { return HttpText("200 OK", text); });
+  const auto presence = Open({.caches = {server.Url()}});
+  EXPECT_EQ(presence->Ask({Path(1)})[Path(1)].file_size, 50u);
+  EXPECT_EQ(presence->Ask({Path(1)})[Path(1)].file_size, 50u);
+  EXPECT_EQ(server.Heads().size(), 1u);
+  EXPECT_EQ(TakeReply(HttpText("200 OK", with("Compression: none\n"))).file_size, 120u);
+  EXPECT_EQ(TakeReply(HttpText("200 OK", with("Compression: xz\n"))).file_size, 0u)
+      << "only its size unpacked is known";
+}
+
 TEST_F(UpstreamCacheTest, ACallerIsNotHeldUpByAnother) {
   TestGate gate;
   TestServer server([&](const std::string& head) {

@@ -59,15 +59,13 @@ class Forecaster {
     }
   }
 
-  Forecast Make(const Workload& work) {
+  Forecast Make(const Workload& work, const std::vector<Backlog>& backlog) {
     for (const Workload::Step& step : work.steps) AddStep(step);
     for (const Workload::Check& check : work.checks) AddCheck(check);
-    forecast_.throughput = kinds_.Throughput(forecast_.slots);
-    if (forecast_.cores > 0) {
-      forecast_.throughput = std::max(forecast_.throughput, placed_core_time_ / forecast_.cores);
-    }
+    forecast_.throughput = Throughput();
     forecast_.at_least = std::max(forecast_.path, forecast_.throughput);
-    forecast_.at_most = forecast_.path + forecast_.throughput;
+    for (const Backlog& piece : backlog) AddBacklog(piece);
+    forecast_.at_most = forecast_.path + Throughput();
     const size_t longest = std::min(kLongest, heavy_.size());
     std::partial_sort(heavy_.begin(), heavy_.begin() + static_cast<std::ptrdiff_t>(longest), heavy_.end(),
                       [](const Forecast::Heavy& a, const Forecast::Heavy& b) {
@@ -80,6 +78,21 @@ class Forecaster {
   }
 
  private:
+  // Of all that was placed so far.
+  absl::Duration Throughput() const {
+    const absl::Duration by_slots = kinds_.Throughput(forecast_.slots);
+    return forecast_.cores > 0 ? std::max(by_slots, placed_core_time_ / forecast_.cores) : by_slots;
+  }
+
+  void AddBacklog(const Backlog& piece) {
+    ++(piece.running ? forecast_.running : forecast_.waiting);
+    if (!piece.time) {
+      ++forecast_.unknown_backlog;
+    } else if (kinds_.Add(piece.demand, *piece.time)) {
+      placed_core_time_ += piece.core_time;
+    }
+  }
+
   // When what waits for these steps could begin.
   absl::Duration EndOf(const std::vector<size_t>& steps) const {
     absl::Duration end;
@@ -144,9 +157,9 @@ class Forecaster {
 
 }  // namespace
 
-Forecast MakeForecast(const Workload& work, const Estimate& history,
-                      const std::vector<WorkerOffer>& workers) {
-  return Forecaster(history, workers).Make(work);
+Forecast MakeForecast(const Workload& work, const Estimate& history, const std::vector<WorkerOffer>& workers,
+                      const std::vector<Backlog>& backlog) {
+  return Forecaster(history, workers).Make(work, backlog);
 }
 
 }  // namespace hydrant

@@ -1,9 +1,11 @@
-// What some work would cost, and how long the workers that are there would take for it if they had nothing
-// else to do: from history, without the work that was never done here, which is counted beside. Pure.
+// What some work would cost, and how long the workers that are there would take for it, idle as well as after
+// what they have to do already: from history, without the work that was never done here, which is counted
+// beside. Pure.
 #ifndef HYDRANT_DAEMON_SCHEDULE_FORECAST_H_
 #define HYDRANT_DAEMON_SCHEDULE_FORECAST_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,15 @@ struct Workload {
   std::vector<Check> checks;
 };
 
+// What the workers have, or would be given, besides: an attempt that runs, or work that waits.
+struct Backlog {
+  std::string id;  // .drv path or key of a check
+  Demand demand;
+  bool running = false;
+  std::optional<absl::Duration> time;  // what is left of it; nothing: its like never ran here
+  absl::Duration core_time;
+};
+
 struct Forecast {
   int64_t steps = 0, checks = 0;  // all, known or not
   // Sums over what is known.
@@ -50,9 +61,13 @@ struct Forecast {
   // and one that never leaves a place free for which there is work takes, on workers that are alike, at most
   // their sum. Source: R. L. Graham, Bounds for certain multiprocessing anomalies, Bell System Technical
   // Journal 45 (1966).
+  // At least: were the workers idle. At most: after the whole backlog, which the throughput of the bound then
+  // has too.
   absl::Duration path, throughput, at_least, at_most;
   int64_t unplaceable = 0;  // steps and checks that no worker could take: the wall time is without them
   int workers = 0, slots = 0, cores = 0, gpus = 0;
+  int64_t running = 0, waiting = 0;  // of the backlog
+  int64_t unknown_backlog = 0;       // of those: at_most is without them
 
   struct Heavy {
     std::string derivation, name;
@@ -61,7 +76,8 @@ struct Forecast {
   std::vector<Heavy> longest;  // of the known steps the five that build longest
 };
 
-Forecast MakeForecast(const Workload& work, const Estimate& history, const std::vector<WorkerOffer>& workers);
+Forecast MakeForecast(const Workload& work, const Estimate& history, const std::vector<WorkerOffer>& workers,
+                      const std::vector<Backlog>& backlog = {});
 
 }  // namespace hydrant
 

@@ -123,5 +123,32 @@ TEST_F(ForecastTest, TheFiveThatBuildLongestAreNamed) {
   EXPECT_THAT(MakeForecast({}, history_, {}).longest, IsEmpty());
 }
 
+Backlog Ahead(absl::Duration time, bool running = false) {
+  return {
+      .id = "x", .demand = {.system = "x86_64-linux"}, .running = running, .time = time, .core_time = time};
+}
+
+TEST_F(ForecastTest, WhatWorkersHaveToDoAlreadyPutsOffTheLatestEndOnly) {
+  const Workload work{.steps = {Step("cuda-12.6"), Step("torch-2.1", {0})}};
+  const Forecast busy =
+      MakeForecast(work, history_, {Worker(2)}, {Ahead(50 * kMinute, true), Ahead(20 * kMinute)});
+  EXPECT_EQ(busy.at_least, 70 * kMinute);
+  EXPECT_EQ(busy.at_most, 70 * kMinute + (70 + 50 + 20) * kMinute / 2);
+  EXPECT_EQ(busy.running, 1);
+  EXPECT_EQ(busy.waiting, 1);
+  EXPECT_EQ(busy.steps, 2);
+}
+
+TEST_F(ForecastTest, WhatIsUnknownOrForNobodyHerePutsNothingOff) {
+  const Workload work{.steps = {Step("cuda-12.6")}};
+  Backlog elsewhere = Ahead(50 * kMinute), unknown = Ahead(kMinute);
+  elsewhere.demand.system = "aarch64-linux";
+  unknown.time.reset();
+  const Forecast forecast = MakeForecast(work, history_, {Worker(1)}, {elsewhere, unknown});
+  EXPECT_EQ(forecast.at_most, 20 * kMinute);
+  EXPECT_EQ(forecast.waiting, 2);
+  EXPECT_EQ(forecast.unknown_backlog, 1);
+}
+
 }  // namespace
 }  // namespace hydrant

@@ -15,6 +15,7 @@ v1::PlanEstimate ToEstimateMessage(const PlanSummary& summary) {
   message.set_gpu_time_s(absl::ToDoubleSeconds(forecast.gpu_time));
   message.set_bytes(forecast.bytes);
   message.set_unknown_bytes(forecast.unknown_bytes);
+  message.set_downloads(summary.downloads);
   message.set_download_bytes(summary.download_bytes);
   message.set_unknown_downloads(summary.unknown_downloads);
   message.set_path_s(absl::ToDoubleSeconds(forecast.path));
@@ -26,6 +27,9 @@ v1::PlanEstimate ToEstimateMessage(const PlanSummary& summary) {
   message.set_slots(forecast.slots);
   message.set_cores(forecast.cores);
   message.set_gpus(forecast.gpus);
+  message.set_backlog_running(forecast.running);
+  message.set_backlog_waiting(forecast.waiting);
+  message.set_backlog_unknown(forecast.unknown_backlog);
   for (const Forecast::Heavy& heavy : forecast.longest) {
     v1::PlannedStep* step = message.add_longest();
     step->set_derivation(heavy.derivation);

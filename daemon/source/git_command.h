@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "daemon/source/git_address.h"
+#include "lib/matrix/git_address.h"
 
 namespace hydrant {
 

@@ -11,10 +11,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "daemon/source/git_address.h"
 #include "daemon/source/git_command.h"
 #include "daemon/source/source.h"
 #include "lib/base/unique_fd.h"
+#include "lib/matrix/git_address.h"
 
 namespace hydrant {
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -32,6 +33,7 @@ absl::StatusCode CodeOf(int error_number) {
       return absl::StatusCode::kAlreadyExists;
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:
     case EMFILE:
     case ENFILE:
       return absl::StatusCode::kResourceExhausted;
@@ -85,18 +87,20 @@ absl::Status ErrnoStatus(int error_number, std::string_view verb_and_path) {
                       absl::StrCat(AbslView(verb_and_path), ": ", strerror(error_number)));
 }
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
+absl::StatusOr<std::string> ReadFile(const std::string& path, size_t most) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return ErrnoStatus(errno, "open " + path);
   std::string bytes;
   struct stat info {};
-  if (fstat(fd.get(), &info) == 0 && info.st_size > 0) bytes.reserve(info.st_size);
+  if (fstat(fd.get(), &info) == 0 && info.st_size > 0) bytes.reserve(std::min<size_t>(info.st_size, most));
   char block[64 << 10];
   while (true) {
     const ssize_t n = read(fd.get(), block, sizeof block);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return ErrnoStatus(errno, "read " + path);
     if (n == 0) return bytes;
+    if (static_cast<size_t>(n) > most - bytes.size())
+      return absl::ResourceExhaustedError(absl::StrCat("read ", path, ": it has more than ", most, " bytes"));
     bytes.append(block, n);
   }
 }

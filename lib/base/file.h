@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -12,10 +14,12 @@
 
 namespace hydrant {
 
-// NotFound, PermissionDenied, ResourceExhausted (no space) or Internal by errno, "VERB PATH: strerror".
+// NotFound, PermissionDenied, ResourceExhausted (no space, or a limit of size) or Internal by errno, "VERB PATH: strerror".
 absl::Status ErrnoStatus(int error_number, std::string_view verb_and_path);
 
-absl::StatusOr<std::string> ReadFile(const std::string& path);
+// ResourceExhausted when it has more than `most` bytes, of which no more are read.
+absl::StatusOr<std::string> ReadFile(const std::string& path,
+                                     size_t most = std::numeric_limits<size_t>::max());
 
 // Writes beside `path`, fsyncs, renames over it: readers see the old bytes or the new ones.
 absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes, mode_t mode = 0644);

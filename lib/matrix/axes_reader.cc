@@ -10,6 +10,7 @@
 #include "lib/matrix/axis_value.h"
 #include "lib/matrix/names.h"
 #include "lib/matrix/nearest_word.h"
+#include "lib/matrix/nixpkgs_sets.h"
 #include "lib/matrix/settings.h"
 
 namespace hydrant {
@@ -95,7 +96,8 @@ void ReadWords(TableReader* reader, const TomlMember& member, bool booleans, boo
   }
 }
 
-void CheckValues(TableReader* reader, const TomlMember& member, const Axis& axis) {
+void CheckValues(TableReader* reader, const TomlMember& member, const Axis& axis,
+                 const NixpkgsSpec& nixpkgs) {
   if (axis.values.empty())
     return reader->Fail(member, "is an empty list; leave the axis out, or give it a value");
   std::set<AxisValue> seen;
@@ -103,6 +105,7 @@ void CheckValues(TableReader* reader, const TomlMember& member, const Axis& axis
   for (size_t i = 0; i < axis.values.size(); ++i) {
     const AxisValue& value = axis.values[i];
     std::string fault = AxisValueFault(axis.name, value);
+    if (fault.empty()) fault = SetFault(nixpkgs, axis.name, value);
     if (!seen.insert(value).second) fault = absl::StrCat("'", value.Joined(), "' stands there twice");
     if (!fault.empty()) return reader->FailAt(i < items.size() ? items[i].line : member.line, member, fault);
   }
@@ -117,7 +120,7 @@ void ReadAxis(TableReader* reader, const TomlMember& member, Matrix* matrix) {
               axis.name != "forward_compat", &axis);
   }
   if (!reader->errors()->ok()) return;
-  CheckValues(reader, member, axis);
+  CheckValues(reader, member, axis, matrix->nixpkgs);
   matrix->axes.push_back(std::move(axis));
 }
 
@@ -206,11 +209,13 @@ Selection ReadSelection(const TomlNode& table, const char* where, ReadErrors* er
 }
 
 // Whether `value` could stand in [axes] itself.
-std::string IncludedValueFault(const std::string& axis, const std::string& value) {
+std::string IncludedValueFault(const NixpkgsSpec& nixpkgs, const std::string& axis,
+                               const std::string& value) {
   if (IsGlob(value) || value.starts_with('@'))
     return absl::StrCat("'", value, "' is a pattern; an include names values");
   AxisValue read;
-  return ReadAxisValue(axis, value, &read);
+  const std::string fault = ReadAxisValue(axis, value, &read);
+  return fault.empty() ? SetFault(nixpkgs, axis, read) : fault;
 }
 
 }  // namespace
@@ -219,7 +224,8 @@ void ReadAxes(const TomlNode& table, ReadErrors* errors, Matrix* matrix) {
   std::vector<std::string> known = {"package"};
   known.insert(known.end(), std::begin(kAxisOrder), std::end(kAxisOrder));
   known.insert(known.end(), {"system", "more"});
-  TableReader reader(table, "[axes]", known, errors, "; an axis of your own stands in [axes.more]");
+  TableReader reader(table, "[axes]", known, errors,
+                     "; overlays, config and an axis of your own stand in [axes.more]");
   ReadPackages(&reader, matrix);
   for (const TomlMember& member : table.members) {
     if (!errors->ok()) return;
@@ -255,7 +261,7 @@ void ReadInclude(const TomlNode& table, ReadErrors* errors, Matrix* matrix) {
   for (const auto& [axis, values] : include.axes) {
     std::set<std::string> seen;
     for (const std::string& value : values) {
-      std::string fault = IncludedValueFault(axis, value);
+      std::string fault = IncludedValueFault(matrix->nixpkgs, axis, value);
       if (!seen.insert(value).second) fault = absl::StrCat("'", value, "' stands there twice");
       if (!fault.empty()) errors->Add(table.line, absl::StrCat("[[include]] ", axis, ": ", fault));
     }

@@ -11,6 +11,7 @@
 #include "lib/base/status_macros.h"
 #include "lib/matrix/axis_value.h"
 #include "lib/matrix/nearest_word.h"
+#include "lib/matrix/nixpkgs_sets.h"
 
 namespace hydrant {
 namespace {
@@ -19,10 +20,11 @@ absl::Status UnknownAxis(const std::string& name, const Matrix& matrix) {
   std::vector<std::string> declared = {"package"};
   for (const Axis& axis : matrix.axes) declared.push_back(axis.name);
   const std::string known = absl::StrJoin(declared, ", ");
-  if (IsKnownAxis(name)) {
+  if (IsKnownAxis(name) || IsSetAxis(matrix.nixpkgs, name)) {
     return absl::InvalidArgumentError(
         absl::StrCat("the matrix does not declare the axis '", name, "' (it has ", known,
-                     "), so one more value of it would be another matrix; declare it in [axes]"));
+                     "), so one more value of it would be another matrix; declare it in ",
+                     IsKnownAxis(name) ? "[axes]" : "[axes.more]"));
   }
   const std::string nearest = NearestWord(name, declared);
   return absl::InvalidArgumentError(absl::StrCat(
@@ -63,7 +65,9 @@ absl::Status AddAxisValue(std::string_view text, Matrix* matrix) {
       std::find_if(matrix->axes.begin(), matrix->axes.end(), [&](const Axis& a) { return a.name == name; });
   if (name != "package" && axis == matrix->axes.end()) return UnknownAxis(name, *matrix);
   AxisValue value;
-  if (const std::string fault = ReadAxisValue(name, word, &value); !fault.empty()) {
+  std::string fault = ReadAxisValue(name, word, &value);
+  if (fault.empty()) fault = SetFault(matrix->nixpkgs, name, value);
+  if (!fault.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(name, ": ", fault));
   }
   if (name == "package") return AddPackage(word, matrix);

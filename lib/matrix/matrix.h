@@ -41,17 +41,28 @@ struct SourceSpec {
   std::string path;                   // absolute after reading
 };
 
+// An overlay that a matrix names.
+struct Overlay {
+  std::string file;  // as the matrix has it
+  std::string text;
+  friend bool operator==(const Overlay&, const Overlay&) = default;
+};
+
 struct NixpkgsSpec {
   std::string recipe = "auto";                  // auto, 2020, 2022, 2025, or the user's own:
   std::string recipe_text;                      // its text when `recipe` is a file: travels with the matrix
   std::vector<std::string> allow = {"unfree"};  // unfree broken insecure
   std::string config_json = "{}";               // [nixpkgs] config, as JSON
-  std::vector<std::string> overlay_texts;
+  std::vector<Overlay> overlays;
+  // By name, for the axes `overlays` and `config`: what comes after `overlays`, and what goes over
+  // `config_json`, setting by setting, as JSON.
+  std::map<std::string, std::vector<Overlay>> overlay_sets = {};
+  std::map<std::string, std::string> config_sets = {};
   bool ifd = false;
   // Prefixes of addresses that may be fetched while it is evaluated, where the farm permits them.
   std::vector<std::string> allowed_uris = {};
-  // What else is asked of each package, at one more import a slice. "hygiene": can it be looked at with unfree
-  // refused. Built-in recipes only.
+  // What else is asked of each package, at one more import a slice. "hygiene": can it be looked at with
+  // unfree refused. Built-in recipes only.
   std::vector<std::string> probe = {};
 };
 

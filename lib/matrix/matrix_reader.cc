@@ -8,10 +8,11 @@
 #include "lib/base/file.h"
 #include "lib/base/status_macros.h"
 #include "lib/matrix/axes_reader.h"
+#include "lib/matrix/git_address.h"
 #include "lib/matrix/names.h"
 #include "lib/matrix/nearest_word.h"
+#include "lib/matrix/nixpkgs_sets_reader.h"
 #include "lib/matrix/policy_reader.h"
-#include "lib/matrix/settings.h"
 #include "lib/matrix/table_reader.h"
 #include "lib/matrix/toml_reader.h"
 #include "lib/matrix/uri_prefixes.h"
@@ -24,7 +25,8 @@ using Kind = TomlNode::Kind;
 const std::vector<std::string> BuiltInRecipes() { return {"auto", "2020", "2022", "2025"}; }
 
 const std::vector<std::string> NixpkgsKeys() {
-  return {"recipe", "allow", "config", "overlays", "ifd", "allowed_uris", "probe"};
+  return {"recipe",       "allow",        "config", "overlays",   "ifd",
+          "allowed_uris", "overlay_sets", "probe",  "config_sets"};
 }
 
 bool IsRecipeFile(const std::string& recipe) { return recipe.ends_with(".nix"); }
@@ -34,13 +36,6 @@ std::string AbsolutePath(std::string_view directory, const std::string& path) {
   const auto joined = std::filesystem::absolute(std::filesystem::path(directory) / path).lexically_normal();
   return joined.has_filename() || joined == joined.root_path() ? joined.string()
                                                                : joined.parent_path().string();
-}
-
-// What git would take for an option, or no server for a name.
-bool IsSafeForGit(std::string_view word) {
-  return !word.starts_with('-') && std::none_of(word.begin(), word.end(), [](char c) {
-    return static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
-  });
 }
 
 class MatrixReader {
@@ -57,8 +52,7 @@ class MatrixReader {
   void ReadRecipe(TableReader* reader);
   void ReadProbe(TableReader* reader);
   void ReadConfig(TableReader* reader);
-  // [nixpkgs] config must not say what an axis says.
-  void CheckConfig(const TomlNode& table);
+  void ReadSets(TableReader* reader);
   // The text of a file that the matrix names.
   std::string FileText(TableReader* reader, const TomlMember& member, const std::string& path);
 
@@ -79,7 +73,7 @@ absl::StatusOr<Matrix> MatrixReader::Read(const TomlNode& document) {
   if (const TomlNode* table = top.ReadTable("axes")) ReadAxes(*table, &errors_, &matrix_);
   if (const TomlNode* table = top.ReadTable("groups")) ReadGroups(*table, &errors_, &matrix_);
   if (const TomlNode* table = top.ReadTable("axes")) CheckDerived(*table, matrix_, &errors_);
-  if (const TomlNode* table = top.ReadTable("nixpkgs")) CheckConfig(*table);
+  if (const TomlNode* table = top.ReadTable("nixpkgs")) CheckSettings(*table, matrix_, &errors_);
   for (const TomlNode* table : top.ReadTables("include")) ReadInclude(*table, &errors_, &matrix_);
   for (const TomlNode* table : top.ReadTables("exclude")) ReadExclude(*table, &errors_, &matrix_);
   if (const TomlNode* table = top.ReadTable("gate")) ReadGate(*table, &errors_, &matrix_);
@@ -116,10 +110,13 @@ void MatrixReader::ReadSource(const TomlNode& table) {
     return errors_.Add(table.line, "[source] has neither git nor path; one is required");
   if (branches != nullptr && path != nullptr) return reader.Fail(*branches, "only means something with git");
   if (path != nullptr) source.path = AbsolutePath(directory_, source.path);
-  if (!IsSafeForGit(source.git))
-    return reader.Fail(*git, absl::StrCat("'", source.git, "' is not an address for git"));
+  if (git != nullptr) {
+    if (const auto address = ParseGitAddress(source.git); !address.ok())
+      return reader.Fail(*git, StdView(address.status().message()));
+  }
   for (const std::string& branch : source.branches) {
-    if (!IsSafeForGit(branch)) return reader.Fail(*branches, absl::StrCat("'", branch, "' is not a branch"));
+    const std::string fault = BranchFault(branch);
+    if (!fault.empty()) return reader.Fail(*branches, fault);
   }
 }
 
@@ -146,8 +143,18 @@ void MatrixReader::ReadNixpkgs(const TomlNode& table) {
   std::vector<std::string> overlays;
   reader.ReadStrings("overlays", {.may_be_empty = true}, &overlays);
   for (const std::string& path : overlays) {
-    nixpkgs.overlay_texts.push_back(FileText(&reader, *reader.Find("overlays"), path));
+    nixpkgs.overlays.push_back({path, FileText(&reader, *reader.Find("overlays"), path)});
   }
+  ReadSets(&reader);
+}
+
+void MatrixReader::ReadSets(TableReader* reader) {
+  const auto text_of = [&](TableReader* of, const TomlMember& member, const std::string& path) {
+    return FileText(of, member, path);
+  };
+  if (const TomlNode* sets = reader->ReadTable("overlay_sets"))
+    ReadOverlaySets(*sets, text_of, &errors_, &matrix_);
+  if (const TomlNode* sets = reader->ReadTable("config_sets")) ReadConfigSets(*sets, &errors_, &matrix_);
 }
 
 void MatrixReader::ReadProbe(TableReader* reader) {
@@ -189,44 +196,48 @@ void MatrixReader::ReadConfig(TableReader* reader) {
   matrix_.nixpkgs.config_json = *json;
 }
 
-void MatrixReader::CheckConfig(const TomlNode& table) {
-  TableReader reader(table, "[nixpkgs]", NixpkgsKeys(), &errors_);
-  const TomlNode* config = reader.ReadTable("config");
-  if (config == nullptr) return;
-  for (const TomlMember& member : config->members) {
-    const std::string_view axis = AxisOfSetting(member.key);
-    const auto same = [&](const Axis& each) { return each.name == axis; };
-    const std::string where = absl::StrCat("[nixpkgs] config.", member.key, ": ");
-    if (std::any_of(matrix_.axes.begin(), matrix_.axes.end(), same))
-      errors_.Add(member.line, absl::StrCat(where, "the axis ", AbslView(axis), " says it for each slice"));
-    if (matrix_.derived && matrix_.derived->changed_by == member.key)
-      errors_.Add(member.line, absl::StrCat(where, "[axes] package = { changed_by } turns it off and on"));
-  }
-}
-
 std::string MatrixReader::FileText(TableReader* reader, const TomlMember& member, const std::string& path) {
   const auto file = text_.files.find(path);
-  if (file != text_.files.end()) return file->second;
+  if (file != text_.files.end() && file->second.size() <= kMaxTomlBytes) return file->second;
+  if (file != text_.files.end()) {
+    reader->Fail(member, absl::StrCat("the file '", path, "' has ", file->second.size(),
+                                      " bytes; the cap is ", kMaxTomlBytes));
+    return "";
+  }
   reader->Fail(member, absl::StrCat("the file '", path, "' did not come with the matrix"));
   return "";
 }
 
-// The files that a matrix names, by its own words, with the line of each. Whatever has the wrong type is left
-// to ReadMatrix.
-std::vector<std::pair<std::string, int>> NamedFiles(const TomlNode& document) {
-  std::vector<std::pair<std::string, int>> files;
+using NamedFile = std::pair<std::string, int>;  // by the matrix's own words; the line
+
+void AddNamed(const TomlNode& list, std::vector<NamedFile>* files) {
+  for (const TomlNode& each : list.items) {
+    if (each.kind == Kind::kString) files->emplace_back(each.text, each.line);
+  }
+}
+
+// The files that a matrix names. Whatever has the wrong type is left to ReadMatrix.
+std::vector<NamedFile> NamedFiles(const TomlNode& document) {
+  std::vector<NamedFile> files;
   for (const TomlMember& top : document.members) {
     if (top.key != "nixpkgs") continue;
     for (const TomlMember& member : top.value.members) {
       if (member.key == "recipe" && IsRecipeFile(member.value.text))
         files.emplace_back(member.value.text, member.line);
-      if (member.key != "overlays") continue;
-      for (const TomlNode& overlay : member.value.items) {
-        if (overlay.kind == Kind::kString) files.emplace_back(overlay.text, overlay.line);
-      }
+      if (member.key == "overlays") AddNamed(member.value, &files);
+      if (member.key != "overlay_sets") continue;
+      for (const TomlMember& set : member.value.members) AddNamed(set.value, &files);
     }
   }
   return files;
+}
+
+// A text of a matrix. What is there and cannot be one (a folder, a file without end) is the caller's fault.
+absl::StatusOr<std::string> ReadText(const std::string& path) {
+  auto text = ReadFile(path, kMaxTomlBytes);
+  if (absl::IsInternal(text.status()) || absl::IsResourceExhausted(text.status()))
+    return absl::InvalidArgumentError(text.status().message());
+  return text;
 }
 
 // The .nix file of the same folder whose name is nearest; "" when none is near.
@@ -252,16 +263,16 @@ absl::StatusOr<Matrix> ReadMatrix(const MatrixText& text, std::string_view file,
 
 absl::StatusOr<MatrixText> LoadMatrixFile(const std::string& path) {
   MatrixText text;
-  HYDRANT_ASSIGN_OR_RETURN(text.toml, ReadFile(path));
+  HYDRANT_ASSIGN_OR_RETURN(text.toml, ReadText(path));
   HYDRANT_ASSIGN_OR_RETURN(const TomlNode document, ParseToml(text.toml, path));
   const std::string directory = std::filesystem::path(path).parent_path();
   for (const auto& [name, line] : NamedFiles(document)) {
-    auto contents = ReadFile((std::filesystem::path(directory) / name).string());
+    auto contents = ReadText((std::filesystem::path(directory) / name).string());
     if (!contents.ok()) {
       const absl::Status status =
           Annotate(contents.status(), StdView(absl::StrCat(path, ":", line, ": [nixpkgs]")));
       const std::string nearest = NearestFile(std::filesystem::path(directory) / name);
-      if (nearest.empty()) return status;
+      if (nearest.empty() || !absl::IsNotFound(status)) return status;
       return absl::Status(status.code(),
                           absl::StrCat(status.message(), "; the nearest file there is '", nearest, "'"));
     }

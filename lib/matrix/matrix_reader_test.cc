@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lib/matrix/expansion.h"
+#include "lib/matrix/toml_reader.h"
 
 namespace hydrant {
 namespace {
@@ -72,7 +73,7 @@ TEST(ReadMatrix, ReadsHowNixpkgsIsToBeImported) {
   const NixpkgsSpec nixpkgs = Good("cuda-core.toml").nixpkgs;
   EXPECT_EQ(nixpkgs.recipe, "recipe.nix");
   EXPECT_THAT(nixpkgs.recipe_text, HasSubstr("slice.system"));
-  EXPECT_THAT(nixpkgs.overlay_texts, ElementsAre("final: prev: { }\n"));
+  EXPECT_THAT(nixpkgs.overlays, ElementsAre(Overlay{"mkl.nix", "final: prev: { }\n"}));
   EXPECT_THAT(nixpkgs.allow, ElementsAre("unfree", "broken"));
   EXPECT_EQ(nixpkgs.config_json,
             R"({"cudaSupport":true,"nested":{"a":1,"b":2.5},"permittedInsecurePackages":["x-1"]})");
@@ -215,10 +216,35 @@ TEST(LoadMatrixFile, AFileThatIsNotThereIsNotFound) {
   EXPECT_TRUE(absl::IsNotFound(LoadMatrixFile((kGolden / "bad/recipe-absent.toml").string()).status()));
 }
 
+// A key of 100,000 parts.
+std::string Deep(const char* before, const char* behind) {
+  std::string key = before;
+  for (int part = 1; part < 100'000; ++part) key += "\"=\".";
+  return key + "a" + behind;
+}
+
+TEST(ReadMatrix, DotsInTextsAreNoPartsOfAKey) {
+  const std::string dots(100, '.');
+  const auto matrix =
+      ReadMatrix({"name = \"x\" # " + dots + "\nreason = \"\"\"it's \\\"\n" + dots +
+                      "\"\"\"\n[source]\npath = '" + dots + "'\n[axes]\npackage = [\"a.b\", \"c\"]\n",
+                  {}},
+                 "m.toml", "/");
+  EXPECT_TRUE(matrix.ok()) << matrix.status();
+}
+
+TEST(LoadMatrixFile, AnEndlessFileIsNotReadToItsEnd) {
+  EXPECT_TRUE(absl::IsInvalidArgument(LoadMatrixFile("/dev/zero").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(LoadMatrixFile("/").status()));
+}
+
 TEST(ReadMatrix, GarbageIsRefusedWithoutAnException) {
   for (const std::string& text :
        {std::string("\0\xff\xfe", 3), std::string(100'000, '['), std::string("a = 1\n\x80"),
-        std::string("name = \"\\uD800\""), "a = " + std::string(100'000, '[')}) {
+        std::string("name = \"\\uD800\""), "a = " + std::string(100'000, '['), Deep("[", "]"),
+        Deep("", " = 1"), "x = " + Deep("{", " = 1}"), "[\"\\\".\"." + Deep("", "]"),
+        Deep("", "") + ".b.\"=\" = 1", "x = " + std::string(100, '{'),
+        "x = {y = \"\"\"a\"\"\"\", " + Deep("", " = 1}"), std::string(kMaxTomlBytes + 1, '#')}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ReadMatrix({text, {}}, "m.toml", "/").status()))
         << text.substr(0, 20);
   }

@@ -101,6 +101,25 @@ std::string RemovedSet(const Matrix& matrix, const std::string& cuda) {
                       "only earlier trees have it");
 }
 
+// Sets that no declared value of their axis names.
+template <typename Set>
+std::vector<std::string> UnusedSets(const Matrix& matrix, const std::map<std::string, Set>& sets,
+                                    const char* axis) {
+  std::vector<std::string> notes;
+  const auto declared = std::find_if(matrix.axes.begin(), matrix.axes.end(),
+                                     [&](const Axis& each) { return each.name == axis; });
+  for (const auto& [name, set] : sets) {
+    const AxisValue value{{name}};
+    const bool used =
+        declared != matrix.axes.end() &&
+        std::find(declared->values.begin(), declared->values.end(), value) != declared->values.end();
+    if (!used)
+      notes.push_back(absl::StrCat("the set '", name, "' of ", axis, " is used by nothing: [axes.more] ",
+                                   axis, " does not name it"));
+  }
+  return notes;
+}
+
 // Notes in the order in which they came, each once.
 class Notes {
  public:
@@ -137,6 +156,8 @@ std::vector<const Axes*> DistinctSlices(const Expansion& expansion) {
 
 std::vector<std::string> NotesOf(const Matrix& matrix, const Expansion& expansion) {
   Notes notes;
+  for (auto& note : UnusedSets(matrix, matrix.nixpkgs.overlay_sets, "overlays")) notes.Add(std::move(note));
+  for (auto& note : UnusedSets(matrix, matrix.nixpkgs.config_sets, "config")) notes.Add(std::move(note));
   std::set<std::string> cudas, pythons, systems;
   for (const Axes* axes : DistinctSlices(expansion)) {
     const std::string cuda = TextOf(*axes, "cuda"), python = TextOf(*axes, "python");

@@ -31,11 +31,26 @@ std::string QuoteHint(const TomlNode& found) {
   return "";
 }
 
+// One line, whatever a name holds.
+std::string OnOneLine(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= ' ' && byte != 0x7f)
+      line += c;
+    else if (c == '\n')
+      line += "\\n";
+    else
+      absl::StrAppend(&line, "\\x", absl::Hex(byte, absl::kZeroPad2));
+  }
+  return line;
+}
+
 }  // namespace
 
 void ReadErrors::Add(int line, std::string_view message) {
   if (status_.ok())
-    status_ = absl::InvalidArgumentError(absl::StrCat(file_, ":", line, ": ", AbslView(message)));
+    status_ = absl::InvalidArgumentError(absl::StrCat(file_, ":", line, ": ", OnOneLine(message)));
 }
 
 TableReader::TableReader(const TomlNode& table, std::string where, std::vector<std::string> known,

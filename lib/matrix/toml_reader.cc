@@ -57,6 +57,44 @@ TomlNode Converted(const toml::node& node) {
   return result;
 }
 
+// Where a quoted text that begins at `at` is over: behind its closing mark, or the end of the file.
+size_t EndOfQuoted(std::string_view text, size_t at) {
+  const char mark = text[at];
+  const std::string three(3, mark);
+  const bool long_text = text.substr(at).starts_with(three);
+  at += long_text ? 3 : 1;
+  while (at < text.size()) {
+    if (!long_text && text[at] == mark) return at + 1;
+    if (long_text && text.substr(at).starts_with(three)) {
+      // Up to two more belong to the text: """it is "so"""""
+      const size_t other = std::min(text.find_first_not_of(mark, at), text.size());
+      return std::min(other, at + 5);
+    }
+    if (!long_text && text[at] == '\n') return at;
+    at += mark == '"' && text[at] == '\\' ? 2 : 1;
+  }
+  return text.size();
+}
+
+// The first line at which a key has more than `most_parts` parts ("a.b.c" has three) or more than
+// `most_levels` lists and inline tables are open; 0 when there is none.
+int LineOfTooDeep(std::string_view text, int most_parts, int most_levels) {
+  int line = 1, dots = 0, levels = 0;
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    size_t next = at + 1;
+    if (c == '"' || c == '\'') next = EndOfQuoted(text, at);
+    if (c == '#') next = std::min(text.find('\n', at), text.size());
+    if (c == '[' || c == '{') ++levels;
+    if (c == ']' || c == '}') --levels;
+    if ((c == '.' && ++dots >= most_parts) || levels > most_levels) return line;
+    if (std::string_view("\n=[]{},").find(c) != std::string_view::npos) dots = 0;
+    line += static_cast<int>(std::count(text.begin() + at, text.begin() + std::min(next, text.size()), '\n'));
+    at = next;
+  }
+  return 0;
+}
+
 absl::StatusOr<std::string> ListJson(const TomlNode& node) {
   std::string json;
   for (const TomlNode& item : node.items) {
@@ -80,6 +118,17 @@ absl::StatusOr<std::string> TableJson(const TomlNode& node) {
 }  // namespace
 
 absl::StatusOr<TomlNode> ParseToml(std::string_view text, std::string_view file) {
+  // Each part of a key is a table within a table, and both the library and Converted walk those by recursion.
+  constexpr int kMostParts = 32, kMostLevels = 64;
+  if (text.size() > kMaxTomlBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(std::string(file), ":1: the text has ", text.size(),
+                                                   " bytes; the cap is ", kMaxTomlBytes));
+  }
+  if (const int line = LineOfTooDeep(text, kMostParts, kMostLevels); line > 0) {
+    return absl::InvalidArgumentError(absl::StrCat(std::string(file), ":", line, ": a key has more than ",
+                                                   kMostParts, " parts, or values lie more than ",
+                                                   kMostLevels, " deep in one another"));
+  }
   try {
     TomlNode result = Converted(toml::parse(text, file));
     result.line = 1;

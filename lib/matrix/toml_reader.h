@@ -3,6 +3,7 @@
 #ifndef HYDRANT_LIB_MATRIX_TOML_READER_H_
 #define HYDRANT_LIB_MATRIX_TOML_READER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@
 #include "absl/status/statusor.h"
 
 namespace hydrant {
+
+// Of one text, and of each file that comes with a matrix: far above what a million cells need.
+inline constexpr size_t kMaxTomlBytes = size_t{4} << 20;
 
 struct TomlMember;
 
@@ -33,7 +37,8 @@ struct TomlMember {
   TomlNode value;
 };
 
-// InvalidArgument "FILE:LINE: what is wrong" for a text that is not TOML 1.0.
+// InvalidArgument "FILE:LINE: what is wrong" for a text that is not TOML 1.0, or is larger or nested
+// deeper than any matrix.
 absl::StatusOr<TomlNode> ParseToml(std::string_view text, std::string_view file);
 
 // "a string", "an integer", "a list", …

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """What a matrix would cost: unknown before anything ran, nothing after, and one more value's price, also after a restart."""
+import http.server
 import os
 import sys
+import threading
 import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from farm import ROOT, FarmTest, wait_for
+from farm import CHAIN, ROOT, FarmTest, wait_for
 
 MATRIX = """name = "cost"
 reason = "a test"
@@ -89,6 +91,58 @@ class PlanTest(FarmTest):
         self.assertIn("no axis 'cudda'; the nearest is 'cuda'", self.refusal("cudda=13.1"))
         self.assertIn("cuda '12.6' is in the matrix already (12.2, 12.6)", self.refusal("cuda=12.6"))
         self.assertIn("does not declare the axis 'blas'", self.refusal("blas=mkl"))
+
+
+class DownloadTest(FarmTest):
+    """With a cache upstream that says what the test puts into `held`: hash part -> narinfo."""
+
+    def setUp(self):
+        self.held = {}
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(handler):
+                text = self.held.get(handler.path[1:].removesuffix(".narinfo"), "").encode()
+                handler.send_response(200 if text else 404)
+                handler.send_header("Content-Length", str(len(text)))
+                handler.end_headers()
+                handler.wfile.write(text)
+
+            def log_message(handler, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.options = {"workers": 0, "config": f'[upstream]\nsubstituters = ["http://127.0.0.1:{server.server_port}"]\n'}
+        super().setUp()
+
+    def hold(self, path, more):
+        self.held[path[11:43]] = f"StorePath: {path}\nURL: nar/x\nCompression: xz\n{more}NarHash: sha256:{'0' * 52}\nNarSize: 9000000\n"
+
+    def test_what_other_caches_hold_is_told_in_bytes_and_what_waits_already_is_counted(self):
+        tree = self.farm.tree("chain", CHAIN)
+        everything = self.farm.json("plan", str(self.farm.matrix("all", tree, ["top", "left", "right", "more"])))
+        self.assertEqual(everything["estimate"]["downloads"], 0)
+        outputs = {cell["package"]: cell["outputs"]["out"] for cell in everything["cells"]}
+        self.farm.kill("hydrantd")  # it remembers what is absent for a minute
+        self.hold(outputs["left"], "FileSize: 5000000\n")
+        self.hold(outputs["right"], "")
+        self.farm.start_hydrantd()
+        file = str(self.farm.matrix("one", tree, ["top"]))
+        estimate = self.farm.json("plan", file)["estimate"]
+        self.assertEqual([estimate[key] for key in ("downloads", "download_bytes", "unknown_downloads")], [2, 5000000, 1])
+        self.assertEqual(estimate["backlog"], {"running": 0, "waiting": 0, "unknown": 0})
+        self.assertIn("Download 2 outputs, 4.8 MiB (1 of unknown size)", self.farm.hydrant("plan", file).stdout)
+
+        self.farm.matrix("before", tree, ["more"])
+        self.farm.hydrant("trigger", "before")
+        wait_for("its steps wait", lambda: set(self.farm.states("before").values()) <= {"pending", "ready"} and
+                 self.farm.status("before")["evaluation"]["state"] == "evaluated")
+        self.assertEqual(self.farm.json("plan", file)["estimate"]["backlog"], {"running": 0, "waiting": 2, "unknown": 2})
 
 
 if __name__ == "__main__":

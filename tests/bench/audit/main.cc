@@ -1,21 +1,20 @@
 // What the consistency rules cost: 2,000 variants over 20,000 derivations, generated, beside a walk of each
 // variant's closure (of every twentieth variant, since it takes so long). Both in turn in one run.
 // usage: audit_bench [DERIVATIONS [VARIANTS]]
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "lib/matrix/audit_rule.h"
 #include "daemon/audit/closure_audit.h"
 #include "daemon/audit/derivation_names.h"
+#include "lib/matrix/audit_rule.h"
+#include "tests/bench/measure.h"
 
 namespace hydrant {
 namespace {
@@ -30,12 +29,6 @@ struct Tree {
   std::vector<Made> derivations;  // inputs first
   std::vector<size_t> variants;
 };
-
-std::string StorePath(const std::string& made, const std::string& name) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%032zx", std::hash<std::string>()(made));
-  return std::string("/nix/store/") + text + "-" + name;
-}
 
 // The lowest hold three releases of CUDA with a cudnn each, of which two leak into a part of the rest.
 std::string NameOf(size_t i, std::mt19937& random) {
@@ -68,8 +61,8 @@ Tree Generate(size_t derivations, size_t variants) {
     if (module) modules.push_back(i);
     std::string all = made.name + std::to_string(i);
     inputs.insert(passed_on.begin(), passed_on.end());
-    made.path = StorePath("drv" + all, made.name + ".drv");
-    made.output = StorePath("out" + all, made.name);
+    made.path = MadeStorePath("drv" + all, made.name + ".drv");
+    made.output = MadeStorePath("out" + all, made.name);
     for (size_t input : passed_on) made.propagated += tree.derivations[input].output + " ";
     made.inputs.assign(inputs.begin(), inputs.end());
     made.passed_on.assign(passed_on.begin(), passed_on.end());
@@ -123,14 +116,6 @@ Counts CountsOf(const std::vector<Finding>& findings) {
   return counts;
 }
 
-// Milliseconds of this process's CPU.
-double Cpu() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto ms = [](const timeval& t) { return t.tv_sec * 1e3 + t.tv_usec / 1e3; };
-  return ms(usage.ru_utime) + ms(usage.ru_stime);
-}
-
 struct Times {
   std::vector<double> take_in, judge, walk;
 };
@@ -146,14 +131,10 @@ void TakeIn(ClosureAudit& audit, const Tree& tree) {
 
 // False when the two do not find the same.
 bool Round(const Tree& tree, Times& times, Counts& found) {
-  double at = Cpu();
-  const auto lap = [&at] {
-    const double now = Cpu();
-    return now - std::exchange(at, now);
-  };
+  CpuLaps cpu;
   ClosureAudit audit;
   TakeIn(audit, tree);
-  times.take_in.push_back(lap());
+  times.take_in.push_back(cpu.Lap());
   std::vector<std::string_view> roots;
   for (size_t variant : tree.variants) roots.push_back(tree.derivations[variant].path);
   const ClosureAudit::Libraries libraries = audit.UsedByMost(roots);
@@ -161,10 +142,10 @@ bool Round(const Tree& tree, Times& times, Counts& found) {
   for (std::string_view root : roots) {
     ours.push_back(CountsOf(audit.Judge({.derivation = root, .libraries = &libraries})));
   }
-  times.judge.push_back(lap());
+  times.judge.push_back(cpu.Lap());
   for (size_t i = 0; i < roots.size(); i += kSample)
     walked.push_back(Walk(tree, tree.variants[i], libraries));
-  times.walk.push_back(lap() * static_cast<double>(roots.size()) / static_cast<double>(walked.size()));
+  times.walk.push_back(cpu.Lap() * static_cast<double>(roots.size()) / static_cast<double>(walked.size()));
   found.clear();
   for (const Counts& counts : ours) {
     for (const auto& [rule, findings] : counts) found[rule] += findings;
@@ -175,18 +156,10 @@ bool Round(const Tree& tree, Times& times, Counts& found) {
   return true;
 }
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 int Main(int argc, char** argv) {
-  const size_t derivations = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 20000;
-  const size_t variants = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 2000;
-  if (variants == 0 || derivations < variants) {
-    std::fprintf(stderr, "usage: audit_bench [DERIVATIONS [VARIANTS]], at least as many derivations\n");
-    return 2;
-  }
+  const std::optional<BenchSizes> sizes = ReadSizes("audit_bench", argc, argv);
+  if (!sizes) return 2;
+  const auto [derivations, variants] = *sizes;
   const Tree tree = Generate(derivations, variants);
   Times times;
   Counts found;

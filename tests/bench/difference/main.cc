@@ -1,11 +1,9 @@
 // What the difference of two evaluations costs: 2,000 variants over 20,000 derivations, generated, beside the
 // same walk over maps of strings. Both in turn in one run. usage: difference_bench [DERIVATIONS [VARIANTS]]
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "daemon/graph/derivation_difference.h"
+#include "tests/bench/measure.h"
 
 namespace hydrant {
 namespace {
@@ -26,12 +25,6 @@ struct Evaluation {
   std::vector<Made> derivations;      // inputs first
   std::vector<std::string> variants;  // .drv paths
 };
-
-std::string StorePath(const std::string& made, const std::string& name) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%032zx", std::hash<std::string>()(made));
-  return std::string("/nix/store/") + text + "-" + name;
-}
 
 // The shape of a package set: a third are sources, the rest need some eight of what is below them, the newest
 // `variants` are what is asked for. `changed`: places of packages that have another version.
@@ -54,8 +47,8 @@ Evaluation Generate(size_t derivations, size_t variants, const std::set<size_t>&
       made.inputs.push_back(evaluation.derivations[input].path);
       all += made.inputs.back();
     }
-    made.path = StorePath("drv" + all, made.name + ".drv");
-    made.output = StorePath("out" + all, made.name);
+    made.path = MadeStorePath("drv" + all, made.name + ".drv");
+    made.output = MadeStorePath("out" + all, made.name);
     if (i + variants >= derivations) evaluation.variants.push_back(made.path);
     evaluation.derivations.push_back(std::move(made));
   }
@@ -96,14 +89,6 @@ class Plain {
   std::map<std::pair<std::string, std::string>, std::string> memo_;
 };
 
-// Milliseconds of this process's CPU.
-double Cpu() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto ms = [](const timeval& t) { return t.tv_sec * 1e3 + t.tv_usec / 1e3; };
-  return ms(usage.ru_utime) + ms(usage.ru_stime);
-}
-
 struct Times {
   std::vector<double> take_in, walk, plain_take_in, plain_walk;
 };
@@ -118,15 +103,11 @@ void TakeIn(DerivationTable& table, const Evaluation& evaluation) {
 
 // How many variants changed, by both; a difference between them is an error.
 bool Round(const Evaluation& before, const Evaluation& after, Times& times, size_t& changed, size_t& causes) {
-  double at = Cpu();
-  const auto lap = [&at] {
-    const double now = Cpu();
-    return now - std::exchange(at, now);
-  };
+  CpuLaps cpu;
   DerivationTable table;
   TakeIn(table, before);
   TakeIn(table, after);
-  times.take_in.push_back(lap());
+  times.take_in.push_back(cpu.Lap());
   std::vector<std::string> said;
   DerivationDifference difference(table, [](DerivationNumber) { return DerivationFields(); });
   for (size_t i = 0; i < after.variants.size(); ++i) {
@@ -134,33 +115,25 @@ bool Round(const Evaluation& before, const Evaluation& after, Times& times, size
     if (table.Same(a, b)) continue;
     said.push_back(DescribeDifference(table, difference.differences()[difference.Find(a, b)]));
   }
-  times.walk.push_back(lap());
+  times.walk.push_back(cpu.Lap());
   Plain plain(before, after);
-  times.plain_take_in.push_back(lap());
+  times.plain_take_in.push_back(cpu.Lap());
   std::vector<std::string> plainly;
   for (size_t i = 0; i < after.variants.size(); ++i) {
     if (before.variants[i] != after.variants[i])
       plainly.push_back(plain.Find(before.variants[i], after.variants[i]));
   }
-  times.plain_walk.push_back(lap());
+  times.plain_walk.push_back(cpu.Lap());
   changed = said.size();
   causes = std::set<std::string>(said.begin(), said.end()).size();
   return said.size() == plainly.size() &&
          causes == std::set<std::string>(plainly.begin(), plainly.end()).size();
 }
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 int Main(int argc, char** argv) {
-  const size_t derivations = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 20000;
-  const size_t variants = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 2000;
-  if (variants == 0 || derivations < variants) {
-    std::fprintf(stderr, "usage: difference_bench [DERIVATIONS [VARIANTS]], at least as many derivations\n");
-    return 2;
-  }
+  const std::optional<BenchSizes> sizes = ReadSizes("difference_bench", argc, argv);
+  if (!sizes) return 2;
+  const auto [derivations, variants] = *sizes;
   std::set<size_t> changed_places;
   for (size_t i = 1; i <= 30; ++i) changed_places.insert(derivations * i / 40);
   const Evaluation before = Generate(derivations, variants, {}),

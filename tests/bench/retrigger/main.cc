@@ -244,6 +244,7 @@ class Bench {
     Measure(what, [&] {
       farm_ = std::make_unique<Farm>(postgres_->Url(), dir_.path(), evaluator_, source_);
       Require(farm_->coordinator.Start());
+      farm_->run.Recall();
     });
   }
   void Trigger(const std::string& what) {

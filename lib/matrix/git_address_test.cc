@@ -1,6 +1,5 @@
-#include "daemon/source/git_address.h"
+#include "lib/matrix/git_address.h"
 
-#include "daemon/source/git_command.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -66,22 +65,6 @@ TEST(RefName, GitsOwnRules) {
                            "a.lock", ".a", "a/.b", "a//b", "/a", "a/",  "a.",  "@",  "a@{1}", "a\x01"}) {
     EXPECT_FALSE(IsRefName(name)) << name;
   }
-}
-
-TEST(GitError, NamesTheSourceWithoutItsAccountAndWithoutControlCharacters) {
-  const GitAddress address = *ParseGitAddress("https://me:secret@host/x");
-  const absl::Status status =
-      GitError(address, "fatal: unable to access 'https://me:secret@host/x': \x1b[31mno\n");
-  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
-  EXPECT_THAT(std::string(status.message()),
-              testing::AllOf(HasSubstr("https://host/x"), testing::Not(HasSubstr("secret")),
-                             testing::Not(HasSubstr("\x1b"))));
-}
-
-TEST(GitError, TheServersOwnWordsDecideNothing) {
-  const absl::Status status =
-      GitError(*ParseGitAddress("https://host/x"), "remote: No space left on device\nfatal: early EOF\n");
-  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
 }
 
 }  // namespace

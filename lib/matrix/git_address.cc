@@ -1,4 +1,4 @@
-#include "daemon/source/git_address.h"
+#include "lib/matrix/git_address.h"
 
 #include <algorithm>
 
@@ -82,6 +82,18 @@ bool IsRefName(std::string_view name) {
   }
   if (name.starts_with('.') || name.ends_with(".lock")) return false;
   return IsPrintable(name) && name.find_first_of("~^:?*[\\") == std::string_view::npos;
+}
+
+std::string BranchFault(std::string_view name) {
+  constexpr std::string_view kHeads = "refs/heads/";
+  if (name.size() > kMaxRefName)
+    return absl::StrCat("a branch of ", name.size(), " bytes; at most ", kMaxRefName, " are served");
+  const std::string quoted = absl::StrCat("'", AbslView(name), "'");
+  if (!IsRefName(name))
+    return quoted + " is not a branch; expected what git-check-ref-format(1) allows, such as nixos-unstable";
+  if (!name.starts_with(kHeads)) return "";
+  return absl::StrCat(quoted, " is not a branch but the ref of one; the nearest is '",
+                      AbslView(name.substr(kHeads.size())), "'");
 }
 
 bool IsCommit(std::string_view word) {

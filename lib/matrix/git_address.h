@@ -1,7 +1,7 @@
 // Where a git source is fetched from. Only what git itself can reach over https, http, ssh, git or this
 // machine's files: no transport helper, no option in an address's clothes.
-#ifndef HYDRANT_DAEMON_SOURCE_GIT_ADDRESS_H_
-#define HYDRANT_DAEMON_SOURCE_GIT_ADDRESS_H_
+#ifndef HYDRANT_LIB_MATRIX_GIT_ADDRESS_H_
+#define HYDRANT_LIB_MATRIX_GIT_ADDRESS_H_
 
 #include <string>
 #include <string_view>
@@ -22,9 +22,12 @@ absl::StatusOr<GitAddress> ParseGitAddress(std::string_view text);
 // By the rules of git-check-ref-format(1), and no option.
 bool IsRefName(std::string_view name);
 
+// "" for what can be the name of a branch, else what is wrong with it and, of a full ref, what its name is.
+std::string BranchFault(std::string_view name);
+
 // 40 hexadecimal digits.
 bool IsCommit(std::string_view word);
 
 }  // namespace hydrant
 
-#endif  // HYDRANT_DAEMON_SOURCE_GIT_ADDRESS_H_
+#endif  // HYDRANT_LIB_MATRIX_GIT_ADDRESS_H_

@@ -1,7 +1,7 @@
 // Gathers outcomes as they come from several threads and hands them over some at a time: when there are 64,
 // or 50 ms after the first. Thread-safe.
-#ifndef HYDRANT_DAEMON_EVALUATE_OUTCOME_BATCH_H_
-#define HYDRANT_DAEMON_EVALUATE_OUTCOME_BATCH_H_
+#ifndef HYDRANT_DAEMON_EVALUATE_OUTCOME_BATCHER_H_
+#define HYDRANT_DAEMON_EVALUATE_OUTCOME_BATCHER_H_
 
 #include <functional>
 #include <vector>
@@ -12,10 +12,10 @@
 
 namespace hydrant {
 
-class OutcomeBatch {
+class OutcomeBatcher {
  public:
   // `take` outlives this; one call at a time.
-  explicit OutcomeBatch(const std::function<void(std::vector<Outcome>)>& take) : take_(take) {}
+  explicit OutcomeBatcher(const std::function<void(std::vector<Outcome>)>& take) : take_(take) {}
 
   void Add(Outcome outcome) ABSL_LOCKS_EXCLUDED(mu_, take_mu_);
   // Asked now and then by whoever adds.
@@ -34,4 +34,4 @@ class OutcomeBatch {
 
 }  // namespace hydrant
 
-#endif  // HYDRANT_DAEMON_EVALUATE_OUTCOME_BATCH_H_
+#endif  // HYDRANT_DAEMON_EVALUATE_OUTCOME_BATCHER_H_

@@ -1,4 +1,4 @@
-#include "daemon/evaluate/outcome_batch.h"
+#include "daemon/evaluate/outcome_batcher.h"
 
 #include <utility>
 
@@ -12,11 +12,11 @@ constexpr absl::Duration kLongest = absl::Milliseconds(50);
 
 }  // namespace
 
-bool OutcomeBatch::Due() const {
+bool OutcomeBatcher::Due() const {
   return waiting_.size() >= kMost || (!waiting_.empty() && absl::Now() - first_ >= kLongest);
 }
 
-void OutcomeBatch::Add(Outcome outcome) {
+void OutcomeBatcher::Add(Outcome outcome) {
   {
     MutexLock lock(mu_);
     if (waiting_.empty()) first_ = absl::Now();
@@ -26,7 +26,7 @@ void OutcomeBatch::Add(Outcome outcome) {
   Flush();
 }
 
-void OutcomeBatch::FlushIfDue() {
+void OutcomeBatcher::FlushIfDue() {
   {
     MutexLock lock(mu_);
     if (!Due()) return;
@@ -34,7 +34,7 @@ void OutcomeBatch::FlushIfDue() {
   Flush();
 }
 
-void OutcomeBatch::Flush() {
+void OutcomeBatcher::Flush() {
   MutexLock one_at_a_time(take_mu_);
   std::vector<Outcome> outcomes;
   {
