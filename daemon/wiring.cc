@@ -45,6 +45,9 @@
 namespace hydrant {
 namespace {
 
+// Of as many evaluations the trees are fetched side by side: so many git servers may hang before one more evaluation waits.
+constexpr int kTreesAtATime = 8;
+
 // "x86_64-linux", as Nix names the machine.
 std::string ThisSystem() {
   utsname name;
@@ -251,7 +254,9 @@ absl::Status ServePorts(const DaemonOptions& options, const sigset_t& signals, O
     // What staged paths refer to and is not here was upstream's: known again before anything new is evaluated.
     const std::vector<std::string> elsewhere = catalogue.ReferencesElsewhere();
     if (!elsewhere.empty()) upstream.Ask(elsewhere);
-    run.Serve(stop);
+    std::vector<std::thread> servers;
+    for (int i = 0; i < kTreesAtATime; ++i) servers.emplace_back([&] { run.Serve(stop); });
+    for (std::thread& server : servers) server.join();
   });
   Log(LogLevel::kInfo, "serving", {{"grpc", options.grpc_listen}, {"http", options.http_url}, {"version", HYDRANT_VERSION}});
   sd_notify(0, "READY=1");

@@ -55,27 +55,31 @@ std::vector<std::string> RootsOf(const Outcome& outcome) {
 }  // namespace
 
 bool EvaluationRun::Recall() {
+  MutexLock lock(recall_mu_);
+  if (recalled_) return true;
   if (!options_.coordinator.Ready().ok()) return false;
   std::vector<std::shared_ptr<const LoadedDerivation>> derivations;
   for (const LinkedDerivation* known : options_.closure.Know(options_.coordinator.RecordedDerivations())) {
     derivations.push_back(known->loaded);
   }
   options_.coordinator.LookAt(derivations);
-  return true;
+  return recalled_ = true;
+}
+
+std::optional<EvaluationTask> EvaluationRun::Next(const std::atomic<bool>& stop) {
+  MutexLock lock(next_mu_);
+  uint64_t seen = 0;
+  while (!stop) {
+    Recall();
+    auto task = options_.coordinator.TakeRequested();
+    if (task.ok() && task->has_value()) return *std::move(task);
+    seen = options_.coordinator.AwaitChange(seen, kPause);
+  }
+  return std::nullopt;
 }
 
 void EvaluationRun::Serve(const std::atomic<bool>& stop) {
-  uint64_t seen = 0;
-  bool recalled = false;
-  while (!stop) {
-    recalled = recalled || Recall();
-    auto task = options_.coordinator.TakeRequested();
-    if (task.ok() && task->has_value()) {
-      Run(**task, stop);
-      continue;
-    }
-    seen = options_.coordinator.AwaitChange(seen, kPause);
-  }
+  while (const std::optional<EvaluationTask> task = Next(stop)) Run(*task, stop);
 }
 
 absl::Status EvaluationRun::Insist(const std::atomic<bool>& stop, int tries,
@@ -128,6 +132,8 @@ absl::Status EvaluationRun::Evaluate(const EvaluationTask& task, const std::stri
       Insist(stop, 0, [&] { return options_.coordinator.SetRevision(task.id, tree.revision); }));
   Cancellation cancellation(options_.coordinator, task.id, stop);
   std::atomic<bool>& cancelled = cancellation.flag();
+  const EvaluationTurn::Held turn(turn_, {task.priority, task.id}, cancelled);
+  if (!turn.came()) return absl::CancelledError("evaluation cancelled");
   const EvaluationInput whole{.tree = tree.path,
                               .matrix = matrix,
                               .expansion = task.declared->expansion,

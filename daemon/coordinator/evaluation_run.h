@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "daemon/cache/catalogue.h"
 #include "daemon/cache/store_import.h"
 #include "daemon/coordinator/coordinator.h"
+#include "daemon/coordinator/evaluation_turn.h"
 #include "daemon/coordinator/plan.h"
 #include "daemon/evaluate/derivation_closure.h"
 #include "daemon/evaluate/evaluator.h"
@@ -38,9 +40,10 @@ class EvaluationRun {
   explicit EvaluationRun(Options options) : options_(options) {}
 
   // Before the first evaluation, once the coordinator has read the record: what an evaluation would look at
-  // of the recorded derivations is looked at now, when nobody waits for it. True when that is done.
-  bool Recall();
-  // Recalls, then runs requested evaluations, one after the other, until `stop`.
+  // of the recorded derivations is looked at now, when nobody waits for it. True when that is done, by this call or before.
+  bool Recall() ABSL_LOCKS_EXCLUDED(recall_mu_);
+  // Recalls, then runs requested evaluations, one after the other, until `stop`. Several threads may serve: they fetch trees
+  // side by side, so that one that hangs holds up nobody, and evaluate one at a time.
   void Serve(const std::atomic<bool>& stop);
   // Runs one to its end; what went wrong is told to the coordinator.
   void Run(const EvaluationTask& task, const std::atomic<bool>& stop);
@@ -51,6 +54,8 @@ class EvaluationRun {
                                 const std::atomic<bool>& cancelled, const Declared* extended = nullptr);
 
  private:
+  // The next one that is requested; nothing when `stop`. One thread waits for it at a time.
+  std::optional<EvaluationTask> Next(const std::atomic<bool>& stop) ABSL_LOCKS_EXCLUDED(next_mu_, recall_mu_);
   absl::Status Evaluate(const EvaluationTask& task, const std::string& root, const std::atomic<bool>& stop);
   // Where the matrix's package list is derived and not known at this tree yet: derives it.
   absl::Status DerivePackages(const EvaluationTask& task, const EvaluationInput& input,
@@ -91,6 +96,10 @@ class EvaluationRun {
 
   const Options options_;
   Mutex import_mu_;  // StoreImport is for one thread
+  Mutex next_mu_;    // before recall_mu_
+  Mutex recall_mu_;
+  bool recalled_ ABSL_GUARDED_BY(recall_mu_) = false;
+  EvaluationTurn turn_;
 };
 
 // What presence ever found upstream, so that whoever must not wait for the network can know it.

@@ -131,7 +131,7 @@ absl::StatusOr<std::optional<EvaluationTask>> Coordinator::TakeRequested() {
       if (next == nullptr || evaluation.record.priority > next->record.priority) next = &evaluation;
     }
     if (next == nullptr) return std::nullopt;
-    task = {.id = next->record.id, .declared = next->declared,
+    task = {.id = next->record.id, .priority = next->record.priority, .declared = next->declared,
             .point = {.branch = next->record.branch, .revision = next->record.wanted_revision}};
     SaveVariants known;
     for (const VariantEntry& variant : next->variants) {

@@ -172,16 +172,37 @@ void CountDownloads(const OutcomeBatch& batch, const PlanBasis& basis, PlanSumma
   }
 }
 
+// As presence pruned it: below what is not held. Dependents come after their inputs.
+void AddNeededSteps(OutcomeBatch& part) {
+  for (auto loaded = part.derivations.rbegin(); loaded != part.derivations.rend(); ++loaded) {
+    if (!part.steps.contains((*loaded)->path) || part.held.contains((*loaded)->path)) continue;
+    for (const auto& [input, outputs] : (*loaded)->parsed.input_derivations) part.steps.insert(input);
+  }
+}
+
+// Without the steps that only refused variants would have.
+OutcomeBatch BuiltOf(const std::vector<PlannedVariant>& variants, const OutcomeBatch& batch) {
+  OutcomeBatch built{.derivations = batch.derivations, .held = batch.held};
+  for (const PlannedVariant& variant : variants) {
+    if (variant.record.derivation.empty()) continue;
+    built.steps.insert(variant.record.derivation);
+    if (!variant.record.environment.empty()) built.steps.insert(variant.record.environment);
+  }
+  AddNeededSteps(built);
+  return built;
+}
+
 PlanView PlanOf(const EvaluationEntry& entry, const OutcomeBatch& batch, const PlanBasis& basis,
                 std::set<std::string>* done) {
   PlanView plan;
   if (entry.derived != nullptr) plan.notes = entry.derived->notes;
-  Planner planner(entry, batch, basis);
-  plan.variants = planner.Variants();
+  plan.variants = Planner(entry, batch, basis).Variants();
   JudgePlanned(entry, batch, plan.variants);
+  const OutcomeBatch built = BuiltOf(plan.variants, batch);
+  Planner planner(entry, built, basis);
   CountVariants(plan.variants, plan);
-  CountSteps(batch, basis, plan);
-  CountDownloads(batch, basis, plan);
+  CountSteps(built, basis, plan);
+  CountDownloads(built, basis, plan);
   const Workload work = planner.Work(plan.variants, {});
   plan.forecast = MakeForecast(work, basis.history, basis.workers, planner.Beside());
   if (done != nullptr) *done = planner.TakeDone();
@@ -216,11 +237,7 @@ OutcomeBatch BatchOf(const EvaluationEntry& part, const EvaluationEntry& whole, 
       if (!root.empty()) of_part.steps.insert(root);
     }
   }
-  // As presence pruned it: below what is not held. Dependents come after their inputs.
-  for (auto loaded = batch.derivations.rbegin(); loaded != batch.derivations.rend(); ++loaded) {
-    if (!of_part.steps.contains((*loaded)->path) || batch.held.contains((*loaded)->path)) continue;
-    for (const auto& [input, outputs] : (*loaded)->parsed.input_derivations) of_part.steps.insert(input);
-  }
+  AddNeededSteps(of_part);
   return of_part;
 }
 

@@ -32,6 +32,7 @@ struct ApplyResult {
 // An evaluation to be run.
 struct EvaluationTask {
   EvaluationId id;
+  int priority = 0;
   std::shared_ptr<const Declared> declared;
   SourcePoint point;
   std::vector<size_t> variants;  // indices into its expansion's that need an evaluator; see Coordinator::LacksPackages
