@@ -292,8 +292,9 @@ class Coordinator {
                             std::shared_ptr<const Derived> derived) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void PlanFinished(Decision& decision, const EvaluationEntry& evaluation, const absl::Status& status) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Steps and checks of earlier evaluations that a batch finds in a cache, or wants again.
-  void PlanRevival(Decision& decision, EvaluationId id, const OutcomeBatch& batch) const
+  // Steps and checks of earlier evaluations that a batch finds in a cache, or wants again; `old`: its steps that were there
+  // before it.
+  void PlanRevival(Decision& decision, EvaluationId id, const OutcomeBatch& batch, const std::vector<StepId>& old) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;

@@ -18,10 +18,6 @@ namespace {
 // hook may look up. Views into the batch.
 absl::flat_hash_set<absl::string_view> DerivationsToKeep(const OutcomeBatch& batch, const StepGraph& graph) {
   absl::flat_hash_set<absl::string_view> keep, closures;
-  // As a rule nothing is new: steps outlive evaluations.
-  const bool any_new = std::any_of(batch.steps.begin(), batch.steps.end(),
-                                   [&](const std::string& step) { return !graph.Find(step); });
-  if (!any_new) return keep;
   for (auto it = batch.derivations.rbegin(); it != batch.derivations.rend(); ++it) {
     const LoadedDerivation& loaded = **it;
     const bool step = batch.steps.contains(loaded.path) && !graph.Find(loaded.path);
@@ -131,21 +127,20 @@ void Coordinator::PlanOutcomes(Decision& decision, EvaluationEntry& evaluation, 
   if (!saved.variants.empty()) decision.Record(std::move(saved));
 }
 
-void Coordinator::PlanRevival(Decision& decision, EvaluationId id, const OutcomeBatch& batch) const {
+void Coordinator::PlanRevival(Decision& decision, EvaluationId id, const OutcomeBatch& batch,
+                              const std::vector<StepId>& old) const {
   const StepGraph& graph = state_->graph;
   std::vector<StepHappening> happenings;
   std::vector<StepId> tried_again;
   absl::flat_hash_map<StepId, StepHappening> found;
-  for (const std::string& path : batch.steps) {
-    const auto step = graph.Find(path);
-    if (!step) continue;
-    const auto held = batch.held.find(path);
+  for (StepId step : old) {
+    const auto held = batch.held.find(graph.spec(step).derivation);
     // While it runs the attempt's end will say.
-    if (held != batch.held.end() && NextStepState(graph.state(*step), StepEvent::kFoundInCache)) {
-      found[*step] = {*step, StepEvent::kFoundInCache, {.held_by = held->second}};
-    } else if (held == batch.held.end() && ComesBack(graph, *step)) {
-      found[*step] = {*step, RetryEventOf(graph, *step), {}};
-      tried_again.push_back(*step);
+    if (held != batch.held.end() && NextStepState(graph.state(step), StepEvent::kFoundInCache)) {
+      found[step] = {step, StepEvent::kFoundInCache, {.held_by = held->second}};
+    } else if (held == batch.held.end() && ComesBack(graph, step)) {
+      found[step] = {step, RetryEventOf(graph, step), {}};
+      tried_again.push_back(step);
     }
   }
   std::vector<StepId> moved;
@@ -182,7 +177,7 @@ absl::Status Coordinator::AddOutcomes(EvaluationId id, const OutcomeBatch& batch
   HYDRANT_ASSIGN_OR_RETURN(EvaluationAudit* const audit, AuditOf(id));
   audit->Take(batch.derivations);
   Decision decision;
-  std::vector<StepId> added;
+  std::vector<StepId> old, added;
   {
     MutexLock lock(mu_);
     HYDRANT_ASSIGN_OR_RETURN(EvaluationEntry * evaluation, FindEvaluation("", id));
@@ -193,7 +188,13 @@ absl::Status Coordinator::AddOutcomes(EvaluationId id, const OutcomeBatch& batch
     // Additions enter memory before they are recorded: nothing can move them while the door is held, and a
     // failed commit rebuilds memory from the record.
     stale_ = true;
-    HYDRANT_ASSIGN_OR_RETURN(added, AddSteps(batch, decision.batch));
+    for (const std::string& path : batch.steps) {
+      if (const auto step = state_->graph.Find(path)) old.push_back(*step);
+    }
+    // As a rule nothing is new: steps outlive evaluations.
+    if (old.size() < batch.steps.size()) {
+      HYDRANT_ASSIGN_OR_RETURN(added, AddSteps(batch, decision.batch));
+    }
     PlanOutcomes(decision, *evaluation, batch, *audit);
   }
   if (!decision.empty()) HYDRANT_RETURN_IF_ERROR(Record(decision.batch));
@@ -202,7 +203,7 @@ absl::Status Coordinator::AddOutcomes(EvaluationId id, const OutcomeBatch& batch
   Decision revival, owed;
   {
     MutexLock lock(mu_);
-    PlanRevival(revival, id, batch);
+    PlanRevival(revival, id, batch, old);
   }
   HYDRANT_RETURN_IF_ERROR(Carry(std::move(revival)));
   {

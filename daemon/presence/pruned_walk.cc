@@ -36,13 +36,14 @@ class Walk {
   }
 
   std::vector<std::string> Hear(const std::string& path, const Answer& answer) {
-    const auto at = outputs_.find(path);
-    if (at == outputs_.end() || at->second.answered) return {};
-    at->second.answered = true;
-    at->second.held = answer.held;
+    const auto at = numbers_.find(path);
+    if (at == numbers_.end() || outputs_[at->second].answered) return {};
+    Output& output = outputs_[at->second];
+    output.answered = true;
+    output.held = answer.held;
     const std::string& said = answer.held == Held::kPresent ? answer.cache : answer.why;
-    if (!said.empty()) at->second.said = &*said_.insert(said).first;
-    for (uint32_t next = std::exchange(at->second.waiting, kNobody); next != kNobody;
+    if (!said.empty()) output.said = &*said_.insert(said).first;
+    for (uint32_t next = std::exchange(output.waiting, kNobody); next != kNobody;
          next = waiting_[next].next) {
       Decide(waiting_[next].derivation);
     }
@@ -55,6 +56,7 @@ class Walk {
   static constexpr uint32_t kNobody = UINT32_MAX;
   // Small: a walk has tens of thousands of them.
   struct Output {
+    std::string_view path;
     bool answered = false;
     Held held = Held::kUnknown;
     uint32_t waiting = kNobody;         // the first of those without a verdict that have it
@@ -65,60 +67,67 @@ class Walk {
     uint32_t next;  // of the same output
   };
 
-  // Keeps of its outputs those that are not ours.
+  // A derivation without a verdict.
+  struct Open {
+    std::vector<uint32_t> outputs;  // those that are not ours
+    std::vector<uint32_t> inputs;
+  };
+
   void Enter(uint32_t derivation) {
     NumberedNode node = node_of_(derivation);
+    Open open{.inputs = std::move(node.inputs)};
+    open.outputs.reserve(node.outputs.size());
     bool nowhere = false;
-    size_t kept = 0;
-    for (const std::string_view output : node.outputs) {
-      nowhere = nowhere || output.empty();
-      if (!nowhere && !ours_(output)) node.outputs[kept++] = output;
-    }
-    node.outputs.resize(kept);
-    if (nowhere) node.outputs = {""};
-    if (Decide(derivation, node)) return;
     for (const std::string_view path : node.outputs) {
-      Output& output = outputs_[absl::string_view(path.data(), path.size())];
+      nowhere = nowhere || path.empty();
+      if (nowhere || ours_(path)) continue;
+      const auto [at, added] = numbers_.try_emplace(absl::string_view(path.data(), path.size()),
+                                                    static_cast<uint32_t>(outputs_.size()));
+      if (added) outputs_.push_back({.path = path});
+      open.outputs.push_back(at->second);
+    }
+    if (nowhere) return Settle(derivation, {.held = Held::kAbsent}, open);
+    if (const std::optional<Verdict> verdict = Judge(open.outputs)) return Settle(derivation, *verdict, open);
+    for (const uint32_t number : open.outputs) {
+      Output& output = outputs_[number];
       if (output.answered) continue;
-      if (output.waiting == kNobody) to_ask_.emplace_back(path);
+      if (output.waiting == kNobody) to_ask_.emplace_back(output.path);
       waiting_.push_back({derivation, std::exchange(output.waiting, static_cast<uint32_t>(waiting_.size()))});
     }
-    open_.emplace(derivation, std::move(node));
+    open_.emplace(derivation, std::move(open));
   }
 
+  // Where there is a verdict by now; one output that no cache has is enough.
   void Decide(uint32_t derivation) {
     const auto at = open_.find(derivation);
-    if (at != open_.end() && Decide(derivation, at->second)) open_.erase(at);
+    if (at == open_.end()) return;
+    const std::optional<Verdict> verdict = Judge(at->second.outputs);
+    if (!verdict) return;
+    Settle(derivation, *verdict, at->second);
+    open_.erase(at);
   }
 
-  // Whether there is a verdict by now; one output that no cache has is enough.
-  bool Decide(uint32_t derivation, const NumberedNode& node) {
-    const std::optional<Verdict> verdict = Judge(node.outputs);
-    if (!verdict.has_value()) return false;
-    if (verdict->held == Held::kPresent) {
-      result_.held.emplace(derivation, verdict->where);
-    } else {
-      if (verdict->held == Held::kUnknown) result_.unknown.emplace(derivation, verdict->why);
-      found_.insert(found_.end(), node.inputs.begin(), node.inputs.end());
+  void Settle(uint32_t derivation, const Verdict& verdict, const Open& open) {
+    if (verdict.held == Held::kPresent) {
+      result_.held.emplace(derivation, verdict.where);
+      return;
     }
-    return true;
+    if (verdict.held == Held::kUnknown) result_.unknown.emplace(derivation, verdict.why);
+    found_.insert(found_.end(), open.inputs.begin(), open.inputs.end());
   }
 
-  std::optional<Verdict> Judge(const std::vector<std::string_view>& outputs) const {
+  std::optional<Verdict> Judge(const std::vector<uint32_t>& outputs) const {
     Verdict verdict;
     bool open = false;
-    for (const std::string_view path : outputs) {
-      if (path.empty()) return Verdict{.held = Held::kAbsent};
-      const auto at = outputs_.find(absl::string_view(path.data(), path.size()));
-      if (at == outputs_.end() || !at->second.answered) {
+    for (const uint32_t number : outputs) {
+      const Output& output = outputs_[number];
+      if (!output.answered) {
         open = true;
         continue;
       }
-      const Output& output = at->second;
       const std::string_view said = output.said == nullptr ? std::string_view() : *output.said;
-      if (output.held == Held::kAbsent) {
-        return Verdict{.held = Held::kAbsent};
-      } else if (output.held == Held::kUnknown) {
+      if (output.held == Held::kAbsent) return Verdict{.held = Held::kAbsent};
+      if (output.held == Held::kUnknown) {
         if (verdict.held == Held::kPresent) verdict.why = said;
         verdict.held = Held::kUnknown;
       } else if (verdict.where == "ours") {
@@ -133,8 +142,9 @@ class Walk {
   const std::function<bool(std::string_view)>& ours_;
   NumberedWalk result_;
   std::vector<bool> seen_;
-  absl::flat_hash_map<uint32_t, NumberedNode> open_;        // derivations without a verdict
-  absl::flat_hash_map<absl::string_view, Output> outputs_;  // that are not ours
+  absl::flat_hash_map<uint32_t, Open> open_;
+  absl::flat_hash_map<absl::string_view, uint32_t> numbers_;  // of outputs that are not ours
+  std::vector<Output> outputs_;                               // by these
   std::vector<Waiting> waiting_;
   std::set<std::string> said_;       // caches and reasons: few
   std::vector<uint32_t> found_;      // inputs that came up and were not taken yet
