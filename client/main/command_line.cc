@@ -52,17 +52,17 @@ void AddBranch(CLI::App& app, std::string& branch) {
   app.add_option("--branch", branch, "Only evaluations of this branch of the matrix's git source");
 }
 
+// "": it is one.
+std::string WhyNoEvaluation(const std::string& word) {
+  int64_t number = 0;
+  const bool right = absl::SimpleAtoi(word, &number) && number > 0;
+  return right ? std::string() : absl::StrCat("'", word, "' is no evaluation: they count from 1");
+}
+
 // Which evaluation of a matrix is meant.
 void AddEvaluation(CLI::App& app, EvaluationChoice& of) {
   AddBranch(app, of.branch);
-  app.add_option("--eval", of.evaluation, "An evaluation's number; default: the newest")
-      ->check(
-          [](const std::string& word) {
-            int64_t number = 0;
-            const bool right = absl::SimpleAtoi(word, &number) && number > 0;
-            return right ? std::string() : absl::StrCat("'", word, "' is no evaluation: they count from 1");
-          },
-          "");
+  app.add_option("--eval", of.evaluation, "An evaluation's number; default: the newest")->check(WhyNoEvaluation, "");
 }
 
 void AddMatrixVerbs(VerbTree& tree) {
@@ -122,6 +122,12 @@ void AddEvaluationVerbs(VerbTree& tree) {
         AddBranch(app, o.branch);
       },
       EvaluationList);
+  tree.Verb<StatusOptions>(
+      group, "show", "One evaluation: its grid, then what failed and what waits, and why", "",
+      [](CLI::App& app, StatusOptions& o) {
+        app.add_option("EVAL", o.of.evaluation, "The evaluation's number")->required()->check(WhyNoEvaluation, "");
+      },
+      ShowStatus);
   tree.Verb<StatusOptions>(
       root, "status", "The grid of a matrix: one mark a variant, then what failed and what waits, and why",
       "Without MATRIX: all matrices with their totals.",

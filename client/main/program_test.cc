@@ -145,6 +145,8 @@ TEST_F(FarmTest, Lists) {
   EXPECT_EQ(Hydrant({"channel", "list", "--output", "json"}).out, GoldenText("channels.json"));
   EXPECT_EQ(Hydrant({"matrix", "list", "-o", "markdown"}).out, GoldenText("matrices.md"));
   EXPECT_EQ(Hydrant({"evaluation", "list", "demo", "-o", "json"}).out, GoldenText("evaluations.json"));
+  EXPECT_EQ(Hydrant({"evaluation", "show", "3", "-o", "json"}).out, Hydrant({"status", "demo", "--eval", "3", "-o", "json"}).out);
+  EXPECT_THAT(Hydrant({"evaluation", "show", "demo"}).err, HasSubstr("'demo' is no evaluation"));
   EXPECT_EQ(Hydrant({"worker", "show", "w2", "-o", "json"}).out, GoldenText("worker.json"));
   EXPECT_EQ(Hydrant({"channel", "show", "demo", "-o", "json"}).out, GoldenText("channel.json"));
 }

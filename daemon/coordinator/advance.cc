@@ -9,6 +9,7 @@
 #include "daemon/coordinator/coordinator.h"
 #include "daemon/coordinator/decision.h"
 #include "daemon/coordinator/waiting.h"
+#include "lib/base/log.h"
 #include "lib/base/status_macros.h"
 
 namespace hydrant {
@@ -130,8 +131,8 @@ std::string WhyIncomplete(const std::vector<std::string>& unknown, size_t varian
   constexpr size_t kNamed = 10;
   if (unknown.empty()) return "";
   std::string message =
-      absl::StrCat("an evaluator died on ", unknown.size(), " of ", variants,
-                   " variants, so that what becomes of them is not known: ",
+      absl::StrCat("what becomes of ", unknown.size(), " of ", variants,
+                   " variants is not known, since an evaluator died or its answer was of no use: ",
                    absl::StrJoin(unknown.begin(), unknown.begin() + std::min(unknown.size(), kNamed), ", "));
   if (unknown.size() > kNamed) absl::StrAppend(&message, " and ", unknown.size() - kNamed, " more");
   return message;
@@ -155,6 +156,11 @@ void Coordinator::PlanSettled(Decision& decision, EvaluationEntry& evaluation,
   MoveEvaluation move{.message = message,
                       .settled_at = now, .gate_passed = verdict.passed};
   if (!decision.MoveEvaluationBy(record, event, move)) return;
+  decision.Then([record, after, passed = verdict.passed, unknown = static_cast<int64_t>(look.unknown.size())](FarmState&) {
+    Log(unknown > 0 ? LogLevel::kWarning : LogLevel::kInfo, "evaluation settled",
+        {{"matrix", record.matrix}, {"branch", record.branch}, {"evaluation", record.id.value},
+         {"state", std::string(EvaluationStateName(after))}, {"gate", passed ? "passed" : "not passed"}, {"unknown", unknown}});
+  });
   if (!look.waiting) {
     decision.Then([id = record.id](FarmState& state) { WantSteps(state, state.evaluations.at(id), false); });
   }

@@ -179,7 +179,7 @@ TEST_F(CoordinatorTest, AnEvaluatorsDeathLeavesTheEvaluationIncompleteAndTheChan
   BuildAll(worker);
   EXPECT_EQ(States(), "good:cached big:failed");
   EXPECT_EQ(StateOfEvaluation(), "incomplete");
-  EXPECT_EQ(Newest().message, "an evaluator died on 1 of 2 variants, so that what becomes of them is not known: big@x86_64-linux");
+  EXPECT_EQ(Newest().message, "what becomes of 1 of 2 variants is not known, since an evaluator died or its answer was of no use: big@x86_64-linux");
   EXPECT_FALSE(Newest().gate_passed);
   EXPECT_EQ(ChannelAt(), 0);
   dying_.clear();
