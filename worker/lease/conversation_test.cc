@@ -181,12 +181,16 @@ TEST_F(ConversationTest, WhatWasNotBuiltIsForgottenByTheNextRun) {
 TEST_F(ConversationTest, ARevokedAttemptIsStoppedAndSaysNoMore) {
   hydrantd_.Assign(Step(7));
   FakeRunner* runner = nullptr;
+  Mutex mu;
+  mu.Lock();
   Worker worker(hydrantd_, spool_,
                 [&](const Assignment& a, const std::optional<AttemptEnd>&, AttemptReport& report) {
+                  MutexLock lock(mu);
                   EXPECT_EQ(runner->WaitForStop(a.attempt), StopReason::kRevoked);
                   EXPECT_TRUE(absl::IsAborted(report.Finish({.cause = Cause::kCancelled})));
                 });
   runner = &worker.runner();
+  mu.Unlock();
   hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
   hydrantd_.Revoke(7);
   hydrantd_.WaitUntil([](const State& state) { return Holds(state, 0); });
@@ -197,6 +201,7 @@ TEST_F(ConversationTest, ARevokedAttemptIsStoppedAndSaysNoMore) {
 TEST_F(ConversationTest, ALeaseThatIsLostWhileReportingStopsTheAttempt) {
   hydrantd_.Assign(Step(7));
   hydrantd_.AnswerWith("Stage", 1, {grpc::StatusCode::ABORTED, "older token"});
+  Cancellation over;  // told when the attempt is: hydrantd may never hear that it was held
   FakeRunner* runner = nullptr;
   Mutex mu;
   mu.Lock();
@@ -206,10 +211,11 @@ TEST_F(ConversationTest, ALeaseThatIsLostWhileReportingStopsTheAttempt) {
                   report.Enter(AttemptStage::kFetching);
                   EXPECT_EQ(runner->WaitForStop(a.attempt), StopReason::kRevoked);
                   EXPECT_TRUE(absl::IsAborted(report.Finish({})));
+                  over.Cancel();
                 });
   runner = &worker.runner();
   mu.Unlock();
-  hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
+  over.WaitFor(absl::InfiniteDuration());
   EXPECT_TRUE(worker.Leave().ok());
 }
 
@@ -271,12 +277,16 @@ TEST_F(ConversationTest, DrainingFinishesWhatRunsThenLeaves) {
 TEST_F(ConversationTest, GivingBackStopsWhatRunsAndSaysLost) {
   hydrantd_.Assign(Step(7));
   FakeRunner* runner = nullptr;
+  Mutex mu;
+  mu.Lock();
   Worker worker(hydrantd_, spool_,
                 [&](const Assignment& a, const std::optional<AttemptEnd>&, AttemptReport& report) {
+                  MutexLock lock(mu);
                   EXPECT_EQ(runner->WaitForStop(a.attempt), StopReason::kGivenBack);
                   EXPECT_TRUE(report.Finish({.cause = Cause::kLost}).ok());
                 });
   runner = &worker.runner();
+  mu.Unlock();
   hydrantd_.WaitUntil([](const State& state) { return Holds(state, 1); });
   worker.conversation().GiveBack();
   EXPECT_TRUE(worker.Wait().ok());
