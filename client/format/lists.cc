@@ -36,10 +36,6 @@ std::string GpusText(const v1::Offer& offer) {
   return texts.empty() ? "-" : absl::StrJoin(texts, ", ");
 }
 
-}  // namespace
-
-namespace {
-
 // `of`: a matrix, or one of its branches.
 template <typename Summary>
 std::vector<Cell> MatrixRow(const v1::MatrixSummary& matrix, const Summary& of) {

@@ -238,14 +238,14 @@ std::vector<CheckRecord> ChecksOf(const EvaluationEntry& evaluation, const Varia
   return checks;
 }
 
-std::vector<CheckRecord> LinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place) {
+std::vector<CheckRecord> LinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place,
+                                     const std::set<std::string>& gpu_architectures) {
   std::vector<CheckRecord> created;
   VariantEntry& variant = evaluation.variants[place];
   if (variant.record.derivation.empty()) return created;
   const VariantRef ref{evaluation.record.id, place};
   LinkSteps(state, ref, variant);
-  if (evaluation.declared->matrix.checks.empty()) return created;
-  for (CheckRecord& record : ChecksOf(evaluation, variant.record, GpuArchitectures(state))) {
+  for (CheckRecord& record : ChecksOf(evaluation, variant.record, gpu_architectures)) {
     auto [entry, added] = state.checks.try_emplace(record.key);
     if (added) {
       entry->second.record = record;

@@ -172,7 +172,8 @@ void WantSteps(FarmState& state, EvaluationEntry& evaluation, bool want);
 // The same for one variant. Not idempotent.
 void WantVariant(FarmState& state, const VariantEntry& variant, bool want);
 // Links a variant that became known to its step and checks; creates check entries that are missing, and returns their records.
-std::vector<CheckRecord> LinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place);
+std::vector<CheckRecord> LinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place,
+                                     const std::set<std::string>& gpu_architectures);
 // As LinkVariant, to checks of the record only: which GPUs there were when they were made is not known any more.
 void RelinkVariant(FarmState& state, EvaluationEntry& evaluation, size_t place);
 // The architectures of all GPUs that any worker ever offered.

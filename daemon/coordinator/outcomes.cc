@@ -39,7 +39,6 @@ absl::StatusOr<std::vector<StepId>> Coordinator::AddSteps(const OutcomeBatch& ba
   std::vector<StepSpec> specs;
   absl::flat_hash_map<std::string, StepGraph::Known> known;
   const absl::flat_hash_set<absl::string_view> wanted = DerivationsToKeep(batch, state_->graph);
-  if (wanted.empty()) return std::vector<StepId>();
   for (const auto& loaded : batch.derivations) {
     if (!wanted.contains(loaded->path)) continue;
     auto [entry, added] = state_->derivations.try_emplace(loaded->path);
@@ -107,6 +106,7 @@ void Coordinator::PlanOutcomes(Decision& decision, EvaluationEntry& evaluation, 
   CreateChecks created;
   WantSteps(*state_, evaluation, true);
   evaluation.changed = true;
+  const std::set<std::string> gpu_architectures = GpuArchitectures(*state_);
   for (const Outcome& outcome : batch.outcomes) {
     auto found = places.find(static_cast<int>(outcome.variant));
     if (found == places.end() || evaluation.variants[found->second].known) continue;
@@ -117,7 +117,7 @@ void Coordinator::PlanOutcomes(Decision& decision, EvaluationEntry& evaluation, 
       audit.Settle(variant.record, variant.facts.get());
     }
     variant.known = true;
-    for (CheckRecord& check : LinkVariant(*state_, evaluation, found->second))
+    for (CheckRecord& check : LinkVariant(*state_, evaluation, found->second, gpu_architectures))
       created.checks.push_back(std::move(check));
     WantVariant(*state_, variant, true);
     variant.published = Published(*state_, variant);

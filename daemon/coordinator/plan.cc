@@ -172,15 +172,7 @@ void CountDownloads(const OutcomeBatch& batch, const PlanBasis& basis, PlanSumma
   }
 }
 
-// As presence pruned it: below what is not held. Dependents come after their inputs.
-void AddNeededSteps(OutcomeBatch& part) {
-  for (auto loaded = part.derivations.rbegin(); loaded != part.derivations.rend(); ++loaded) {
-    if (!part.steps.contains((*loaded)->path) || part.held.contains((*loaded)->path)) continue;
-    for (const auto& [input, outputs] : (*loaded)->parsed.input_derivations) part.steps.insert(input);
-  }
-}
-
-// Without the steps that only refused variants would have.
+// The steps that the variants need, without those that only refused ones would have.
 OutcomeBatch BuiltOf(const std::vector<PlannedVariant>& variants, const OutcomeBatch& batch) {
   OutcomeBatch built{.derivations = batch.derivations, .held = batch.held};
   for (const PlannedVariant& variant : variants) {
@@ -188,7 +180,11 @@ OutcomeBatch BuiltOf(const std::vector<PlannedVariant>& variants, const OutcomeB
     built.steps.insert(variant.record.derivation);
     if (!variant.record.environment.empty()) built.steps.insert(variant.record.environment);
   }
-  AddNeededSteps(built);
+  // As presence pruned it: below what is not held. Dependents come after their inputs.
+  for (auto loaded = built.derivations.rbegin(); loaded != built.derivations.rend(); ++loaded) {
+    if (!built.steps.contains((*loaded)->path) || built.held.contains((*loaded)->path)) continue;
+    for (const auto& [input, outputs] : (*loaded)->parsed.input_derivations) built.steps.insert(input);
+  }
   return built;
 }
 
@@ -215,7 +211,7 @@ std::string CellOf(const EvaluationEntry& evaluation, const VariantRecord& recor
   return variant.package + "\n" + evaluation.expansion().slices[variant.slice].key;
 }
 
-// The outcomes of the variants of `part`, and the steps that they need.
+// The outcomes of the variants of `part`; which steps they need, PlanOf finds.
 OutcomeBatch BatchOf(const EvaluationEntry& part, const EvaluationEntry& whole, const OutcomeBatch& batch) {
   absl::flat_hash_map<std::string, size_t> wanted;
   for (const VariantEntry& variant : part.variants) {
@@ -233,11 +229,7 @@ OutcomeBatch BatchOf(const EvaluationEntry& part, const EvaluationEntry& whole, 
     if (ordinal == ordinal_in_part.end()) continue;
     of_part.outcomes.push_back(outcome);
     of_part.outcomes.back().variant = ordinal->second;
-    for (const std::string& root : {outcome.derivation, outcome.environment}) {
-      if (!root.empty()) of_part.steps.insert(root);
-    }
   }
-  AddNeededSteps(of_part);
   return of_part;
 }
 
@@ -313,7 +305,8 @@ PlanView MakeAdditionPlan(const std::string& revision, const EvaluationEntry& pa
   for (const PlannedVariant& variant : with.variants) {
     if (!cells.contains(CellOf(whole, variant.record))) addition.variants.push_back(variant);
   }
-  const Workload added = Planner(whole, batch, basis).Work(with.variants, done);
+  const OutcomeBatch built = BuiltOf(with.variants, batch);
+  const Workload added = Planner(whole, built, basis).Work(with.variants, done);
   addition.difference = DifferenceOf(with, plan, MakeForecast(added, basis.history, basis.workers, {}));
   addition.with = std::move(with);
   plan.addition = std::move(addition);

@@ -161,6 +161,19 @@ TEST_F(PlanCostTest, OneMoreValueCostsWhatOnlyItsVariantsNeed) {
   EXPECT_EQ(addition.variants[2].record.cause, Cause::kMissingAttribute);
 }
 
+TEST_F(PlanCostTest, OneMoreValueCostsNothingWhereItIsRefused) {
+  Write("torch: cuda_cudart-12.9.79 magma\nmagma: cuda_cudart-11.8.89\nplain: cuda_cudart-12.9.79\n"
+        "cuda_cudart-12.9.79\ncuda_cudart-11.8.89", {"torch", "plain"});
+  DeclareHere({"plain"}, "cuda = [\"12.9\"]\n[audit]\nrefuse = [\"two_cuda_releases\"]\n");
+  const auto extended = Extend(*farm().DeclaredOf("m"), {"package=torch"}, "x86_64-linux");
+  ASSERT_TRUE(extended.ok()) << extended.status();
+  const PlanView plan = PlanOf(extended->get());
+  ASSERT_TRUE(plan.addition.has_value());
+  EXPECT_EQ(plan.build, 2);
+  EXPECT_EQ(plan.addition->difference.build, 0);
+  EXPECT_EQ(plan.addition->difference.forecast.unknown_steps, 0);
+}
+
 TEST_F(PlanCostTest, AValueThatCannotBeAddedIsToldBeforeAnyWork) {
   Write("a", {"a"});
   DeclareHere({"a"});
