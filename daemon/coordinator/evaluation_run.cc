@@ -40,8 +40,8 @@ class Cancellation {
   std::thread watcher_;  // last: it uses the others
 };
 
-void MakeUnknown(Outcome& outcome, std::string_view why) {
-  outcome = {.variant = outcome.variant, .cause = Cause::kUnknown, .message = std::string(why)};
+void Refuse(Outcome& outcome, Cause cause, std::string_view why) {
+  outcome = {.variant = outcome.variant, .cause = cause, .message = std::string(why)};
 }
 
 std::vector<std::string> RootsOf(const Outcome& outcome) {
@@ -172,7 +172,7 @@ absl::Status EvaluationRun::Deliver(const EvaluationTask& task, std::vector<Outc
   if (!imported.ok()) {
     // The variants of other slices may do without what is missing here.
     for (Outcome& outcome : batch.outcomes) {
-      if (!outcome.derivation.empty()) MakeUnknown(outcome, StdView(imported.message()));
+      if (!outcome.derivation.empty()) Refuse(outcome, Cause::kUnknown, StdView(imported.message()));
     }
     batch = {.outcomes = std::move(batch.outcomes)};
     brought = {};  // what these need did not get its steps
@@ -180,13 +180,15 @@ absl::Status EvaluationRun::Deliver(const EvaluationTask& task, std::vector<Outc
   return Insist(stop, 0, [&, &batch = batch] { return options_.coordinator.AddOutcomes(task.id, batch); });
 }
 
-std::string EvaluationRun::WhyUnbuildable(const std::vector<std::string>& roots) {
-  auto linked = options_.closure.Link(roots);
-  if (!linked.ok()) return std::string(linked.status().message());
+// A derivation that cannot be read says nothing of its package, one that nobody here could build is a
+// refusal.
+void EvaluationRun::RefuseUnbuildable(Outcome& outcome) {
+  auto linked = options_.closure.Link(RootsOf(outcome));
+  if (!linked.ok()) return Refuse(outcome, Cause::kUnknown, StdView(linked.status().message()));
   for (const LinkedDerivation* root : linked->roots) {
-    if (!root->unbuildable.empty()) return root->unbuildable;
+    if (root->unbuildable.empty()) continue;
+    return Refuse(outcome, Cause::kRule, root->unbuildable);
   }
-  return "";
 }
 
 absl::StatusOr<LinkedClosure> EvaluationRun::LinkBuildable(std::vector<Outcome>& outcomes,
@@ -201,8 +203,7 @@ absl::StatusOr<LinkedClosure> EvaluationRun::LinkBuildable(std::vector<Outcome>&
   // One of them is bad, and the others are not to suffer for it.
   roots.clear();
   for (Outcome& outcome : outcomes) {
-    const std::string why = WhyUnbuildable(RootsOf(outcome));
-    if (!why.empty()) MakeUnknown(outcome, why);
+    RefuseUnbuildable(outcome);
     for (std::string& root : RootsOf(outcome)) roots.push_back(std::move(root));
   }
   return options_.closure.Link(roots, brought.derivations);
@@ -213,7 +214,8 @@ EvaluationRun::Completed EvaluationRun::Complete(std::vector<Outcome> outcomes, 
   Completed result{.batch = {.outcomes = std::move(outcomes)}};
   OutcomeBatch& batch = result.batch;
   if (!closure.ok()) {
-    for (Outcome& outcome : batch.outcomes) MakeUnknown(outcome, StdView(closure.status().message()));
+    for (Outcome& outcome : batch.outcomes)
+      Refuse(outcome, Cause::kUnknown, StdView(closure.status().message()));
     return result;
   }
   const std::vector<const LinkedDerivation*> steps =

@@ -40,10 +40,11 @@ class EvaluationRun {
   explicit EvaluationRun(Options options) : options_(options) {}
 
   // Before the first evaluation, once the coordinator has read the record: what an evaluation would look at
-  // of the recorded derivations is looked at now, when nobody waits for it. True when that is done, by this call or before.
+  // of the recorded derivations is looked at now, when nobody waits for it. True when that is done, by this
+  // call or before.
   bool Recall() ABSL_LOCKS_EXCLUDED(recall_mu_);
-  // Recalls, then runs requested evaluations, one after the other, until `stop`. Several threads may serve: they fetch trees
-  // side by side, so that one that hangs holds up nobody, and evaluate one at a time.
+  // Recalls, then runs requested evaluations, one after the other, until `stop`. Several threads may serve:
+  // they fetch trees side by side, so that one that hangs holds up nobody, and evaluate one at a time.
   void Serve(const std::atomic<bool>& stop);
   // Runs one to its end; what went wrong is told to the coordinator.
   void Run(const EvaluationTask& task, const std::atomic<bool>& stop);
@@ -76,9 +77,8 @@ class EvaluationRun {
   // Brings some outcomes to the coordinator, with what they need.
   absl::Status Deliver(const EvaluationTask& task, std::vector<Outcome> outcomes, Brought& brought,
                        const std::atomic<bool>& stop);
-  // Of some derivations with all that they need: the first reason why they cannot be read or built; "" when
-  // there is none.
-  std::string WhyUnbuildable(const std::vector<std::string>& roots);
+  // Unless its derivations with all that they need can be read and built.
+  void RefuseUnbuildable(Outcome& outcome);
   // What these need but for what was brought; a derivation that cannot be read or built makes its outcome
   // unknown.
   absl::StatusOr<LinkedClosure> LinkBuildable(std::vector<Outcome>& outcomes, const Brought& brought);

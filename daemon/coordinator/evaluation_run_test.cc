@@ -72,7 +72,7 @@ TEST_F(EvaluationRunTest, WhatIsRecordedIsNotReadAgainAfterARestart) {
   EXPECT_EQ(States(), "top:pending");
 }
 
-TEST_F(EvaluationRunTest, ABadDerivationMakesOnlyItsOwnVariantsUnknown) {
+TEST_F(EvaluationRunTest, ABadDerivationIsOnlyItsOwnVariantsMatter) {
   Write("good\ntorn\nwrong: good\nfloating", {"good", "torn", "wrong", "floating"});
   WriteDrv(DrvOf("torn"), "Derive([");
   nix::Derivation wrong = packages_.Of("wrong");
@@ -83,11 +83,12 @@ TEST_F(EvaluationRunTest, ABadDerivationMakesOnlyItsOwnVariantsUnknown) {
   WriteDrv(DrvOf("floating"), nix::PrintDerivation(floating));
   DeclareHere({"good", "torn", "wrong", "floating"});
   RunOne();
-  EXPECT_EQ(States(), "good:ready torn:failed wrong:failed floating:failed");
+  EXPECT_EQ(States(), "good:ready torn:failed wrong:impossible floating:impossible");
   EXPECT_THAT(View("torn").message, HasSubstr(DrvOf("torn")));
   EXPECT_THAT(View("wrong").message, HasSubstr("has no output dev"));
   EXPECT_THAT(View("floating").message, HasSubstr("content-addressed"));
   EXPECT_EQ(View("torn").cause, "unknown");
+  EXPECT_EQ(View("floating").cause, "rule");
 }
 
 TEST_F(EvaluationRunTest, ASourceThatIsNotThereFailsTheEvaluation) {
@@ -148,9 +149,9 @@ class DerivedRunTest : public EvaluationRunTest {
   DerivedRunTest() {
     Write("left\nright", {"left", "right"});
     evaluator_.ScriptChanged({"left", "right", "unwanted"});
-    const std::string toml =
-        absl::StrCat("name = \"m\"\nsource.path = \"", dir_ / "src",
-                     "\"\n[axes]\npackage = { changed_by = \"cudaSupport\", filter = [\"left\", \"right\"] }\n");
+    const std::string toml = absl::StrCat(
+        "name = \"m\"\nsource.path = \"", dir_ / "src",
+        "\"\n[axes]\npackage = { changed_by = \"cudaSupport\", filter = [\"left\", \"right\"] }\n");
     EXPECT_TRUE(farm().Apply({.toml = toml, .directory = "/", .file = "m.toml"}, false).ok());
   }
 };
@@ -181,9 +182,9 @@ TEST_F(DerivedRunTest, APlanDerivesTheListAndRecordsNothing) {
 }
 
 TEST_F(DerivedRunTest, OneMoreValueIsPricedOverTheListOfTheMatrixAsItIs) {
-  const std::string toml =
-      absl::StrCat("name = \"m\"\nsource.path = \"", dir_ / "src",
-                   "\"\n[axes]\ncuda = [\"12.1\"]\npackage = { changed_by = \"cudaSupport\", filter = [\"left\", \"right\"] }\n");
+  const std::string toml = absl::StrCat("name = \"m\"\nsource.path = \"", dir_ / "src",
+                                        "\"\n[axes]\ncuda = [\"12.1\"]\npackage = { changed_by = "
+                                        "\"cudaSupport\", filter = [\"left\", \"right\"] }\n");
   ASSERT_TRUE(farm().Apply({.toml = toml, .directory = "/", .file = "m.toml"}, false).ok());
   const auto declared = farm().DeclaredOf("m");
   EXPECT_TRUE(absl::IsInvalidArgument(Extend(*declared, {"package=x"}, "x86_64-linux").status()));
@@ -218,18 +219,25 @@ TEST_F(EvaluationRunTest, WhatUpstreamHeldIsRemembered) {
 class RememberedRunTest : public EvaluationRunTest {
  protected:
   RememberedRunTest() {
-    run_ = std::make_unique<EvaluationRun>(EvaluationRun::Options{
-        .coordinator = farm(), .source = source_, .evaluator = cached_, .closure = closure_, .presence = presence_,
-        .catalogue = daemon_->catalogue, .import = import_});
+    run_ = std::make_unique<EvaluationRun>(EvaluationRun::Options{.coordinator = farm(),
+                                                                  .source = source_,
+                                                                  .evaluator = cached_,
+                                                                  .closure = closure_,
+                                                                  .presence = presence_,
+                                                                  .catalogue = daemon_->catalogue,
+                                                                  .import = import_});
   }
   // What the evaluator itself was asked since the last call.
   int64_t Evaluated() { return std::exchange(counts_["miss"], 0) + std::exchange(counts_["gone"], 0); }
 
   std::map<std::string, int64_t> counts_;
   std::unique_ptr<EvaluationCache> cache_ = *EvaluationCache::Open({.folder = dir_ / "evaluations"});
-  CachedEvaluator cached_{{.evaluator = evaluator_, .cache = *cache_, .store_root = dir_.path(),
-                           .identity = []() -> absl::StatusOr<std::string> { return "scripted"; },
-                           .observe = [this](std::string_view result, int64_t n) { counts_[std::string(result)] += n; }}};
+  CachedEvaluator cached_{
+      {.evaluator = evaluator_,
+       .cache = *cache_,
+       .store_root = dir_.path(),
+       .identity = []() -> absl::StatusOr<std::string> { return "scripted"; },
+       .observe = [this](std::string_view result, int64_t n) { counts_[std::string(result)] += n; }}};
 };
 
 TEST_F(RememberedRunTest, TheSameRevisionAgainEvaluatesNothingAndGivesTheSameGrid) {

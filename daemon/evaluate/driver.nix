@@ -1,7 +1,7 @@
 # Evaluates the packages of one slice, each for itself, and tells what became of them line by line on standard error.
 # Knows nothing of matrices: the slice, the recipe and the names come in one JSON file.
 #
-#   nix-instantiate --eval --strict --read-write-mode --argstr input IN.json -A run   driver.nix
+#   nix-instantiate --eval --strict --read-write-mode --argstr input IN.json --argstr mark MARK -A run   driver.nix
 #   nix-instantiate --eval --strict --read-write-mode --argstr input IN.json --argstr id ID -A text driver.nix
 #
 # Input: {
@@ -20,7 +20,8 @@
 # `path` is the declared name split at its dots: an attribute whose own name has dots is found as well. `env` asks for the
 # Python environment that holds just this package.
 #
-# Lines (nix puts "trace: " before each). With a built-in recipe, first of all:
+# Lines (nix puts "trace: " before each). MARK, here left out, stands behind the @ of each: a word that the tree cannot know, so
+# that it cannot trace lines of its own; it is no part of the input, which the tree may read. With a built-in recipe, first of all:
 #   @S {"recipe", "why"}         which one it is, and what in the tree made `auto` choose it
 # With "named":
 #   @P                           begins to look at them: a process that dies before the next line dies of one of these alone
@@ -54,10 +55,12 @@
 # for (package_names.nix); `jobs` is what nix-eval-jobs evaluates (eval_jobs.nix).
 {
   input,
+  mark ? "",
   id ? null,
 }:
 
 let
+  at = "@${mark}";
   request = builtins.fromJSON (builtins.readFile input);
   builtIn = builtins.substring 0 1 request.recipe != "/";
   tree = /. + request.nixpkgs;
@@ -109,7 +112,7 @@ let
   hygieneOf =
     if builtIn && builtins.elem "hygiene" (request.probe or [ ]) then
       import ./hygiene.nix {
-        inherit packagesWith resolveFrom;
+        inherit at packagesWith resolveFrom;
         config = request.config or { };
         allow = request.allow or [ "unfree" ];
       }
@@ -221,7 +224,7 @@ let
   kind = value: (if builtins.isAttrs value then "a " else if builtins.isInt value then "an " else "a ") + builtins.typeOf value;
   discard = builtins.unsafeDiscardStringContext;
   say = line: value: builtins.trace line value;
-  sayJson = mark: value: builtins.trace "@${mark} ${builtins.toJSON value}";
+  sayJson = letter: value: builtins.trace "${at}${letter} ${builtins.toJSON value}";
 
   outputsOf =
     drv:
@@ -431,7 +434,7 @@ let
       );
     in
     if !looked.success then
-      say "@T ${name.id}" next
+      say "${at}T ${name.id}" next
     else if resolved ? missing then
       sayJson "M" {
         inherit (name) id;
@@ -440,7 +443,7 @@ let
         available = if resolved.parent == null then [ ] else first 12 (similar resolved.missing resolved.parent);
       } next
     else if !value.success then
-      say "@T ${name.id}" next
+      say "${at}T ${name.id}" next
     else if !isDerivation then
       sayJson "N" {
         inherit (name) id;
@@ -448,7 +451,7 @@ let
         message = "expression does not evaluate to a derivation but to ${kind value.value}";
       } next
     else if !derived.success then
-      say "@T ${name.id}" next
+      say "${at}T ${name.id}" next
     else
       sayJson "R" derived.value (afterDerivation name resolved next);
 
@@ -460,10 +463,10 @@ let
       each =
         if imported.success then
           tellNamed (builtins.foldl' (
-            done: name: builtins.seq done (say "@B ${name.id}" (outcome name null))
+            done: name: builtins.seq done (say "${at}B ${name.id}" (outcome name null))
           ) null request.names)
         else
-          say "@X" null;
+          say "${at}X" null;
       choice = builtins.tryEval (builtins.deepSeq chosen chosen);
     in
     if builtIn && choice.success then sayJson "S" { inherit (choice.value) recipe why; } each else each;
@@ -472,7 +475,7 @@ let
   tellNamed =
     next:
     if request.named or false then
-      say "@P" (sayJson "Q" (import ./slice_packages.nix { inherit packages request attempt discard; }) next)
+      say "${at}P" (sayJson "Q" (import ./slice_packages.nix { inherit packages request attempt discard; }) next)
     else
       next;
 
@@ -510,18 +513,25 @@ let
         { }
     );
 
-  textOf = id: discard (resolve (pathOf (named id))).found.drvPath;
+  # Forces all that @R does: what tryEval caught there, nix words here.
+  textOf =
+    id:
+    let
+      fields = derivationFields id null (resolve (pathOf (named id))).found;
+    in
+    builtins.deepSeq fields fields.drvPath;
 in
 {
-  run = builtins.seq told (say "@Z" null);
+  run = builtins.seq told (say "${at}Z" null);
   text = textOf id;
   inherit textOf;
   jobs = map jobsOf request.names;
-  tell = id: builtins.seq (say "@B ${id}" (outcome (named id) null)) "told";
+  tell = id: builtins.seq (say "${at}B ${id}" (outcome (named id) null)) "told";
   tellSlice = tellNamed "told";
   ready = builtins.seq packages "ready";
   list = import ./package_names.nix {
     inherit packages;
+    mark = at;
     sets = map (path: { inherit path; at = if path == [ ] then [ ] else pathOf { inherit path; }; }) (request.sets or [ ]);
   };
 }

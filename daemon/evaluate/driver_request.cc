@@ -2,11 +2,18 @@
 
 #include <nlohmann/json.hpp>
 
+#include "absl/random/random.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
 namespace hydrant {
 
 using nlohmann::json;
+
+std::string NewMark() {
+  absl::BitGen random;  // seeded by the operating system
+  return absl::StrCat(absl::Hex(absl::Uniform<uint64_t>(random), absl::kZeroPad16));
+}
 
 std::string DriverInput(const DriverRequest& request, std::span<const DriverName> names) {
   json asked = json::array();

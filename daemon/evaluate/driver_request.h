@@ -33,6 +33,10 @@ struct DriverRequest {
   std::vector<std::string> sets;  // attribute paths whose names `list` tells
 };
 
+// For driver.nix's `mark` and whatever else an evaluated tree must not be able to say: a new one for each
+// process.
+std::string NewMark();
+
 // The input of driver.nix for some of the request's names.
 std::string DriverInput(const DriverRequest& request, std::span<const DriverName> names);
 

@@ -76,13 +76,14 @@ NameReport MissingReport(const json& fields) {
 }  // namespace
 
 bool DriverTranscript::Take(std::string_view line) {
-  if (line.starts_with(kTrace)) {
-    line.remove_prefix(kTrace.size());
-    const bool marked = line.size() >= 2 && line[0] == '@' && (line.size() == 2 || line[2] == ' ');
-    if (!marked || !TakeMark(line[1], line.size() > 3 ? line.substr(3) : "")) return false;
+  if (line.starts_with(lead_)) {
+    line.remove_prefix(lead_.size());
+    const bool whole = !line.empty() && (line.size() == 1 || line[1] == ' ');
+    if (!whole || !TakeMark(line[0], line.size() > 2 ? line.substr(2) : "")) return false;
     words_.clear();
     return true;
   }
+  if (line.starts_with(kTrace)) return false;
   words_.append(line.substr(0, kWords)).push_back('\n');
   if (words_.size() > 2 * kWords) words_.erase(0, words_.size() - kWords);
   return false;

@@ -26,11 +26,11 @@ struct NameReport {
 
 class DriverTranscript {
  public:
-  // The names that the driver was given, in its order.
-  explicit DriverTranscript(std::vector<std::string> ids) : ids_(std::move(ids)) {}
+  // The names that the driver was given, in its order, and its mark.
+  DriverTranscript(std::vector<std::string> ids, const std::string& mark)
+      : ids_(std::move(ids)), lead_("trace: @" + mark) {}
 
-  // Whether the line is the driver's. Only what fits the protocol at this place is: a package that traces "@R
-  // …" is not.
+  // Whether the line is the driver's: it has its mark and fits the protocol at this place.
   bool Take(std::string_view line);
 
   // Of the first names, each once.
@@ -63,6 +63,7 @@ class DriverTranscript {
   bool Probe(char mark, std::string_view rest);
 
   const std::vector<std::string> ids_;
+  const std::string lead_;
   State state_ = State::kBetween;
   bool nothing_begins_ = false;
   std::string recipe_, recipe_why_;

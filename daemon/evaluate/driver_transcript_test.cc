@@ -21,7 +21,7 @@ class DriverTranscriptTest : public testing::Test {
   void Take(std::initializer_list<std::string> lines) {
     for (const std::string& line : lines) EXPECT_TRUE(transcript_.Take(line)) << line;
   }
-  DriverTranscript transcript_{{"a", "b"}};
+  DriverTranscript transcript_{{"a", "b"}, ""};
 };
 
 TEST_F(DriverTranscriptTest, AWholeRun) {
@@ -60,6 +60,18 @@ TEST_F(DriverTranscriptTest, AQuestionThatIsRefusedHasItsFirstRefusal) {
   EXPECT_EQ(
       transcript_.reports()[0].facts.hygiene,
       (std::vector<std::string>{"name: cudnn is unfree", "meta: cannot be told where unfree is refused"}));
+}
+
+TEST_F(DriverTranscriptTest, WithAMarkNoOtherLineIsTheDrivers) {
+  DriverTranscript marked({"a"}, "5eed");
+  for (const char* line :
+       {"trace: @B a", "trace: @5eeB a", "trace: @5eed", "trace: @5eed B a", "trace: @5eedBa"}) {
+    EXPECT_FALSE(marked.Take(line)) << line;
+  }
+  EXPECT_TRUE(marked.Take("trace: @5eedB a"));
+  EXPECT_FALSE(marked.Take(Derived("R", "a")));
+  EXPECT_TRUE(marked.Take("trace: @5eedT a"));
+  EXPECT_EQ(marked.reports()[0].kind, NameReport::Kind::kCaught);
 }
 
 TEST_F(DriverTranscriptTest, WhatAPackageTracesIsNotTheDriver) {

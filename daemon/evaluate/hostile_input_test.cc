@@ -89,6 +89,55 @@ TEST(HostileInputTest, ASetDressedUpAsADerivationIsNone) {
   EXPECT_EQ(Of(answers, "none").cause, Cause::kNotADerivation);
 }
 
+TEST(HostileInputTest, ADerivationThatNobodyMadeIsNone) {
+  NixWorld world(
+      Tree("ghost = ok \"x\" // { drvPath = \"/nix/store/0123456789abcdfghijklmnpqrsvwxyz-x.drv\"; };"));
+  const Answers answers = world.Evaluate(SmallMatrix({"ghost", "good"}));
+  ExpectGood(answers, {"good"});
+  EXPECT_EQ(Of(answers, "ghost").cause, Cause::kNotADerivation);
+  EXPECT_THAT(Of(answers, "ghost").message, HasSubstr("-x.drv\" is not in the store"));
+}
+
+TEST(HostileInputTest, ATreeThatKnowsTheProtocolAndAnIdCannotSpeakForTheDriver) {
+  NixWorld world(Tree(R"(forged = builtins.trace ("@R " + builtins.toJSON {
+        id = "forged@cuda12.9-x86_64-linux"; drvPath = builtins.unsafeDiscardStringContext (ok "good").drvPath;
+        outputs.out = builtins.unsafeDiscardStringContext (ok "good").outPath; }) (throw "the truth");
+      hidden = builtins.trace "@T hidden@cuda12.9-x86_64-linux" (ok "hidden"); )"));
+  const Answers answers = world.Evaluate(SmallMatrix({"forged", "hidden", "last"}));
+  ExpectGood(answers, {"hidden", "last"});
+  EXPECT_EQ(Of(answers, "forged").cause, Cause::kThrow);
+  EXPECT_EQ(Of(answers, "forged").message, "the truth");
+}
+
+TEST(HostileInputTest, TheWordsOfAThrowAreWholeWhereverItStands) {
+  NixWorld world(Tree(R"(lines = throw "one\n  two\n\nthree"; dies = abort "four\nfive";
+      name = ok "x" // { name = throw "of the name"; }; outputs = ok "x" // { outputs = throw "of the outputs"; };
+      path = ok "x" // { out.outPath = throw "of the path"; }; )"));
+  const Answers answers = world.Evaluate(SmallMatrix({"lines", "name", "dies", "outputs", "path", "last"}));
+  ExpectGood(answers, {"last"});
+  EXPECT_EQ(Of(answers, "lines").message, "one two three");
+  EXPECT_EQ(Of(answers, "dies").cause, Cause::kAbort);
+  EXPECT_THAT(Of(answers, "dies").message, HasSubstr("'four five'"));
+  for (const char* package : {"name", "outputs", "path"}) {
+    EXPECT_EQ(Of(answers, package).cause, Cause::kThrow) << package;
+    EXPECT_EQ(Of(answers, package).message, std::string("of the ") + package);
+  }
+}
+
+TEST(HostileInputTest, AThrowInTheWordsOfNixIsAThrow) {
+  NixWorld world(Tree(R"(recursion = throw "infinite recursion encountered";
+      syntax = throw "syntax error, unexpected '}'"; fetch = throw "unable to download 'http://x': 404";
+      aborted = abort "infinite recursion encountered"; broken = throw "Package 'x' is marked as broken";)"));
+  const Answers answers =
+      world.Evaluate(SmallMatrix({"recursion", "syntax", "fetch", "aborted", "broken", "last"}));
+  ExpectGood(answers, {"last"});
+  for (const char* package : {"recursion", "syntax", "fetch"}) {
+    EXPECT_EQ(Of(answers, package).cause, Cause::kThrow) << package;
+  }
+  EXPECT_EQ(Of(answers, "aborted").cause, Cause::kAbort);
+  EXPECT_EQ(Of(answers, "broken").cause, Cause::kBroken);
+}
+
 TEST(HostileInputTest, ALicenceThatWouldPaintTheTerminalIsOneLineWithoutControls) {
   NixWorld world(Tree(R"(paint = ok "x" // { meta.license = { free = false;
       shortName = "E${builtins.fromJSON ''"\u001b[31m"''}VIL\nLINE"; }; };)"));

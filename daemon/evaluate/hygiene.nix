@@ -2,9 +2,9 @@
 # unfree refused. Gives a function of a path and of the package as the slice has it: the questions that it answers and that
 # fail where unfree is refused; null where that slice does not evaluate. Once `attribute` fails, all others would.
 #
-# Lines, forced before the result: @H QUESTION, and where nixpkgs lets a config handle refusals (config.handleEvalIssue, since
+# Lines, forced before the result, `at` for their @: @H QUESTION, and where nixpkgs lets a config handle refusals (config.handleEvalIssue, since
 # 2017) @U {"message"} for each that is met. Costs one more import of the tree.
-{ packagesWith, resolveFrom, config, allow }:
+{ at, packagesWith, resolveFrom, config, allow }:
 
 let
   inherit (builtins) deepSeq elem filter head intersectAttrs isAttrs seq toJSON trace tryEval;
@@ -15,7 +15,7 @@ let
       allowUnfree = false;
       handleEvalIssue =
         reason: message:
-        if reason == "unfree" then trace "@U ${toJSON { inherit message; }}" (throw message) else throw message;
+        if reason == "unfree" then trace "${at}U ${toJSON { inherit message; }}" (throw message) else throw message;
     }
   ) (filter (word: word != "unfree") allow);
 
@@ -49,7 +49,7 @@ in
 path: drv:
 let
   same = (resolveFrom refused path).found;
-  fails = question: trace "@H ${question}" (!answers question same) && answers question drv;
+  fails = question: trace "${at}H ${question}" (!answers question same) && answers question drv;
 in
 if !there then
   null

@@ -212,7 +212,10 @@ absl::StatusOr<bool> NixEvalJobsEvaluator::RunPool(const EvaluationInput& input,
     std::optional<EvalJobsLine> line = ParseEvalJobsLine(text);
     if (!line) return false;
     if (line->error.empty() && kept.ok()) kept = options_.nix.Keep(input.root, line->derivation);
-    if (std::optional<Outcome> outcome = answers.Take(*std::move(line))) outcomes.Add(*std::move(outcome));
+    if (std::optional<Outcome> outcome = answers.Take(*std::move(line))) {
+      options_.nix.RefuseUnmade(*outcome);
+      outcomes.Add(*std::move(outcome));
+    }
     return true;
   };
   LastWords words;

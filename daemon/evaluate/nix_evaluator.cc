@@ -240,6 +240,23 @@ absl::Status NixEvaluator::Keep(const std::string& root, const std::string& deri
   return roots_.Keep(root, derivation);
 }
 
+void NixEvaluator::RefuseUnmade(Outcome& outcome) const {
+  const auto is_made = [&](const std::string& derivation) {
+    return derivation.empty() || FileExists(options_.nix.store_root + derivation);
+  };
+  if (!is_made(outcome.derivation)) {
+    outcome = {.variant = outcome.variant,
+               .cause = Cause::kNotADerivation,
+               .message = absl::StrCat("its drvPath \"", outcome.derivation,
+                                       "\" is not in the store: no derivation was made by this name")};
+  } else if (!is_made(outcome.environment)) {
+    absl::StrAppend(&outcome.message, outcome.message.empty() ? "" : "; ",
+                    "no Python environment: its drvPath \"", outcome.environment, "\" is not in the store");
+    outcome.environment.clear();
+    outcome.environment_output.clear();
+  }
+}
+
 void NixEvaluator::Release(const std::string& root) { roots_.Release(root); }
 
 // Once before processes share the store: several that make it at once wait for one another's locks.
@@ -313,19 +330,21 @@ absl::StatusOr<PackageNames> NixEvaluator::ListNames(const EvaluationInput& inpu
   if (cancelled.load()) return absl::CancelledError("evaluation cancelled");
   const std::string file = folder + "/list.json";
   HYDRANT_RETURN_IF_ERROR(WriteFileAtomically(file, DriverInput(request, {})));
+  const std::string mark = NewMark();
   MemoryWatch memory(options_.memory * std::max(options_.evaluators, 1));
   std::shared_ptr<MemoryWatch::Seat> seat;
   const LineProcess process{
       .argv = {"nix-instantiate", "--eval", "--strict", "--readonly-mode", "--option",
                "allow-import-from-derivation", input.matrix.nixpkgs.ifd ? "true" : "false", "--argstr",
-               "input", file, "-A", "list", options_.nix.folder + "/driver/driver.nix"},
+               "input", file, "--argstr", "mark", mark, "-A", "list",
+               options_.nix.folder + "/driver/driver.nix"},
       .env = Environment(input, folder),
       .patience = options_.variant_timeout,
       .clock = clock_,
       .started = [&](pid_t pid) { seat = memory.Watch(pid); },
       .kill = [&] { return seat != nullptr && seat->chosen; }};
   auto names = ListPackageNames(
-      process, [&] { return cancelled.load(); }, options_.memory);
+      process, mark, [&] { return cancelled.load(); }, options_.memory);
   if (absl::IsNotFound(names.status())) return absl::FailedPreconditionError(kNoNix);
   if (names.ok() || absl::IsCancelled(names.status())) return names;
   return Annotate(names.status(),
@@ -406,7 +425,11 @@ absl::Status NixEvaluator::EvaluateShard(Shared& shared, const std::string& name
           [&](const std::string& drv) {
             return shared.depth == Depth::kAll ? roots_.Keep(shared.input.root, drv) : absl::OkStatus();
           },
-      .give = [&](Outcome outcome) { shared.Give(std::move(outcome)); },
+      .give =
+          [&](Outcome outcome) {
+            if (shared.depth == Depth::kAll) RefuseUnmade(outcome);
+            shared.Give(std::move(outcome));
+          },
       .stop =
           [&] {
             if (!shared.stopped()) shared.outcomes.FlushIfDue();

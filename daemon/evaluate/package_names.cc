@@ -13,7 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kNames = "trace: @L ", kEnd = "trace: @Z";
 constexpr size_t kWords = 64 << 10;
 
 bool IsTexts(const json& value) {
@@ -24,12 +23,13 @@ bool IsTexts(const json& value) {
 }  // namespace
 
 bool PackageNamesTranscript::Take(std::string_view line) {
-  if (line == kEnd) {
+  const std::string_view own = line.starts_with(lead_) ? line.substr(lead_.size()) : "";
+  if (own == "Z") {
     complete_ = true;
     return true;
   }
-  if (line.starts_with(kNames)) {
-    if (status_.ok()) status_ = TakeNames(line.substr(kNames.size()));
+  if (own.starts_with("L ")) {
+    if (status_.ok()) status_ = TakeNames(own.substr(2));
     return true;
   }
   if (line.starts_with("trace: ")) return false;
@@ -62,9 +62,9 @@ absl::Status PackageNamesTranscript::TakeNames(std::string_view text) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<PackageNames> ListPackageNames(const LineProcess& process, const std::function<bool()>& stop,
-                                              uint64_t memory) {
-  PackageNamesTranscript transcript;
+absl::StatusOr<PackageNames> ListPackageNames(const LineProcess& process, const std::string& mark,
+                                              const std::function<bool()>& stop, uint64_t memory) {
+  PackageNamesTranscript transcript(mark);
   HYDRANT_ASSIGN_OR_RETURN(const LineProcessEnd end,
                            RunLineProcess(
                                process, [&](std::string_view line) { return transcript.Take(line); },

@@ -26,6 +26,7 @@ struct PackageNames {
 // The lines of package_names.nix.
 class PackageNamesTranscript {
  public:
+  explicit PackageNamesTranscript(const std::string& mark) : lead_("trace: @" + mark) {}
   // Whether the line is one of them.
   bool Take(std::string_view line);
   bool complete() const { return complete_; }
@@ -36,17 +37,19 @@ class PackageNamesTranscript {
 
  private:
   absl::Status TakeNames(std::string_view text);
+
+  const std::string lead_;
   PackageNames names_;
   std::string words_;
   absl::Status status_;
   bool complete_ = false;
 };
 
-// Runs the process, whose command and bounds the caller gives. FailedPrecondition with Nix's words when the
-// package set does not evaluate; Unavailable when the process died of time or memory; Cancelled when `stop`
-// said so; NotFound without Nix.
-absl::StatusOr<PackageNames> ListPackageNames(const LineProcess& process, const std::function<bool()>& stop,
-                                              uint64_t memory);
+// Runs the process, whose command and bounds the caller gives, with the driver's `mark`. FailedPrecondition
+// with Nix's words when the package set does not evaluate; Unavailable when the process died of time or
+// memory; Cancelled when `stop` said so; NotFound without Nix.
+absl::StatusOr<PackageNames> ListPackageNames(const LineProcess& process, const std::string& mark,
+                                              const std::function<bool()>& stop, uint64_t memory);
 
 }  // namespace hydrant
 

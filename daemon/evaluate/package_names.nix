@@ -1,10 +1,11 @@
 # Names in sets of packages, told line by line without forcing what stands under them. `sets`: [{path, at}], `path` as declared and
 # `at` where the slice has it; [ ] is the top level.
+# `mark` is what each line begins with, here @ (driver.nix says why).
 #
 #   @L {"set": ["python3Packages"], "names": ["a", …]}     some of its names, in order
 #   @L {"set": ["rPackages"], "missing": "…"}              why it has none
 # The last line is @Z. A set that dies of an error which cannot be caught ends the process.
-{ packages, sets }:
+{ packages, sets, mark }:
 
 let
   inherit (builtins) attrNames concatStringsSep elemAt foldl' genList isAttrs length seq toJSON trace tryEval;
@@ -40,6 +41,6 @@ let
       map (names: { set = path; inherit names; }) (parts told);
 
   # The package set itself is forced first, uncaught, so that nix words what is wrong with it.
-  tell = done: line: seq done (trace "@L ${toJSON line}" null);
+  tell = done: line: seq done (trace "${mark}L ${toJSON line}" null);
 in
-seq packages (seq (foldl' (done: set: foldl' tell done (linesOf set)) null sets) (trace "@Z" null))
+seq packages (seq (foldl' (done: set: foldl' tell done (linesOf set)) null sets) (trace "${mark}Z" null))

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/evaluate/driver_request.h"
 #include "lib/base/status_macros.h"
 
 namespace hydrant {
@@ -31,7 +31,8 @@ class Conversation {
       : process_(process),
         questions_(questions),
         answer_(answer),
-        mark_(absl::StrCat("@@", absl::Hex(absl::Uniform<uint64_t>(random_)), " ")) {}
+        driver_mark_(NewMark()),
+        mark_(absl::StrCat("@@", driver_mark_, " ")) {}
 
   // All that is asked. A mark before each question, one more before its words, one at the end.
   std::string Text() const {
@@ -41,7 +42,8 @@ class Conversation {
       const ReplQuestion& question = questions_[i];
       if (import != question.import) {
         absl::StrAppend(&text, "d = import (/. + ", NixString(process_.driver),
-                        ") { input = ", NixString(process_.inputs[question.import]), "; }\n");
+                        ") { input = ", NixString(process_.inputs[question.import]),
+                        "; mark = ", NixString(driver_mark_), "; }\n");
         import = question.import;
       }
       absl::StrAppend(&text, Mark(absl::StrCat(i)));
@@ -94,7 +96,8 @@ class Conversation {
     if (over_ || next_ == questions_.size()) return true;
     if (questions_[next_].tell) {
       const std::string& id = questions_[next_].id;
-      transcript_.emplace(id.empty() ? std::vector<std::string>() : std::vector<std::string>{id});
+      transcript_.emplace(id.empty() ? std::vector<std::string>() : std::vector<std::string>{id},
+                          driver_mark_);
     }
     ++next_;
     began_ = true;
@@ -135,8 +138,7 @@ class Conversation {
   const ReplProcess& process_;
   const std::vector<ReplQuestion>& questions_;
   const std::function<bool(size_t, const ReplAnswer&)>& answer_;
-  absl::BitGen random_;  // so that no package can trace the mark
-  const std::string mark_;
+  const std::string driver_mark_, mark_;
   size_t next_ = 0;  // the first question that has not begun
   bool began_ = false, over_ = false, dropped_ = false;
   std::optional<DriverTranscript> transcript_;

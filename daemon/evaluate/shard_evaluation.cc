@@ -16,10 +16,33 @@ constexpr int kDeathsBeforeRepl = 2;
 // A repl keeps every import that it made.
 constexpr size_t kImportsOfCaught = 4;
 
+// What nixpkgs, a recipe and the driver say by a throw or an assertion, and Nix of a <name> that it does not
+// find.
+bool IsCatchable(Cause cause) {
+  switch (cause) {
+    case Cause::kUnfree:
+    case Cause::kBroken:
+    case Cause::kUnsupportedSystem:
+    case Cause::kInsecure:
+    case Cause::kAssertion:
+    case Cause::kThrow:
+    case Cause::kRemoved:
+    case Cause::kInterpreterDisabled:
+    case Cause::kCapability:
+    case Cause::kUnsupportedCompiler:
+    case Cause::kMissingAttribute:
+    case Cause::kTypeError:
+    case Cause::kMissingFile:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // What tryEval catches is a throw or an assertion by its nature, however its words may read.
 Classified ClassifyCaught(std::string_view words) {
   Classified caught = ClassifyWords(words);
-  if (IsEvaluatorDeath(caught.cause)) caught.cause = Cause::kThrow;
+  if (!IsCatchable(caught.cause)) caught.cause = Cause::kThrow;
   if (caught.message.empty())
     caught.message = "refused by a throw or an assertion whose words could not be had";
   return caught;
@@ -35,6 +58,7 @@ Classified ClassifyUncaught(std::string_view words) {
 
 // One process of the driver.
 struct ShardEvaluation::DriverRun {
+  const std::string mark = NewMark();
   std::unique_ptr<DriverTranscript> transcript;  // of the first import
   size_t settled = 0;                            // its first reports
   size_t finished = 0;                           // imports
@@ -77,16 +101,16 @@ absl::Status ShardEvaluation::WriteInputs(const std::deque<State>& imports) cons
 absl::Status ShardEvaluation::RunDriver() {
   HYDRANT_RETURN_IF_ERROR(WriteInputs(imports_));
   DriverRun run;
-  LineProcess process{
-      .argv = {"nix-instantiate", "--eval", "--strict",
-               options_.read_only ? "--readonly-mode" : "--read-write-mode", "--option",
-               "allow-import-from-derivation", options_.ifd ? "true" : "false", "--argstr", "inputs",
-               options_.folder + "/shard.json", options_.driver_folder + "/shard.nix"},
-      .env = options_.env,
-      .patience_now = [&] { return patience_.Now(); },
-      .clock = options_.clock,
-      .started = [&](pid_t pid) { seat_ = options_.memory->Watch(pid); },
-      .kill = [&] { return ChosenByWatch(); }};
+  LineProcess process{.argv = {"nix-instantiate", "--eval", "--strict",
+                               options_.read_only ? "--readonly-mode" : "--read-write-mode", "--option",
+                               "allow-import-from-derivation", options_.ifd ? "true" : "false", "--argstr",
+                               "inputs", options_.folder + "/shard.json", "--argstr", "mark", run.mark,
+                               options_.driver_folder + "/shard.nix"},
+                      .env = options_.env,
+                      .patience_now = [&] { return patience_.Now(); },
+                      .clock = options_.clock,
+                      .started = [&](pid_t pid) { seat_ = options_.memory->Watch(pid); },
+                      .kill = [&] { return ChosenByWatch(); }};
   HYDRANT_ASSIGN_OR_RETURN(const LineProcessEnd end,
                            RunLineProcess(
                                process, [&](std::string_view line) { return TakeLine(line, run); },
@@ -110,7 +134,7 @@ bool ShardEvaluation::TakeLine(std::string_view line, DriverRun& run) {
   if (run.transcript == nullptr) {
     std::vector<std::string> ids;
     for (const DriverName& name : import.remaining) ids.push_back(name.id);
-    run.transcript = std::make_unique<DriverTranscript>(std::move(ids));
+    run.transcript = std::make_unique<DriverTranscript>(std::move(ids), run.mark);
     run.settled = 0;
   }
   const bool was_in_name = run.transcript->in_name();

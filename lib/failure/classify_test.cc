@@ -50,6 +50,24 @@ TEST(ClassifyEvaluation, AnErrorThatNobodyKnowsIsAThrow) {
   EXPECT_EQ(classified.message, "no such luck");
 }
 
+TEST(ClassifyEvaluation, AThrowAndAnAbortGoOnOverTheirLines) {
+  EXPECT_EQ(ClassifyEvaluation("error: torch needs a GPU\n         set one:\n\n       cudaSupport = true;\n\n"
+                               "       at /x.nix:1:1:\n            1| x\n       more\nwarning: y\n")
+                .message,
+            "torch needs a GPU set one: cudaSupport = true;");
+  EXPECT_EQ(ClassifyEvaluation("error:\n       … while calling the 'throw' builtin\n         at /x.nix:1:1:\n"
+                               "            1| throw\n             | ^\n\n       error: one\n       two\n")
+                .message,
+            "one two");
+  const auto aborted = ClassifyEvaluation(
+      "error: evaluation aborted with the following error message: 'one\n       infinite recursion "
+      "encountered'\n");
+  EXPECT_EQ(aborted.cause, Cause::kAbort);
+  EXPECT_EQ(aborted.message,
+            "evaluation aborted with the following error message: 'one infinite recursion encountered'");
+  EXPECT_EQ(ClassifyEvaluation("error: a\n       " + std::string(5000, 'b')).message.size(), 1000 + 3);
+}
+
 TEST(ClassifyEvaluation, AFaultOfTheFarmIsNotTakenForAThrow) {
   EXPECT_EQ(ClassifyEvaluation("error: writing to file: No space left on device").cause, Cause::kUnknown);
   EXPECT_EQ(ClassifyEvaluation("error: cannot connect to socket at '/x': Connection refused").cause,

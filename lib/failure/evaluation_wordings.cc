@@ -23,11 +23,11 @@ constexpr Wording kDeath[] = {
 };
 
 constexpr Wording kEvaluation[] = {
-    {Cause::kStackOverflow, "^stack overflow", kNix28},
-    {Cause::kStackOverflow, "max-call-depth exceeded", kNew},
-    {Cause::kRecursion, "infinite recursion encountered", kNix28},
     {Cause::kTypeError, "Function called without required argument", "nixpkgs callPackageWith"},
     {Cause::kAbort, "^evaluation aborted with the following error message", kNix28},
+    {Cause::kStackOverflow, "^stack overflow", kNix28},
+    {Cause::kStackOverflow, "max-call-depth exceeded", kNew},
+    {Cause::kRecursion, "^infinite recursion encountered", kNix28},
     {Cause::kCapability, "Requested CUDA capabilities which are too", kBackend},
     {Cause::kCapability, "Requested unrecognized CUDA capabilities", kBackend},
     {Cause::kCapability, "Jetson CUDA capabilities (*) require", kBackend},

@@ -17,6 +17,19 @@ void FirstMessage::Take(const MessageLine& line) {
   found_ = {Cause::kUnknown, ShortMessage(line.text), line.number};
 }
 
+void WholeMessage::Take(const MessageLine& line) {
+  if (first_.found().message.empty()) return first_.Take(line);
+  over_ |= line.part != LinePart::kText || !line.of_error;
+  if (over_ || more_.size() > kLongestMessage) return;
+  more_.append(" ").append(line.text);
+}
+
+Classified WholeMessage::found() const {
+  Classified whole = first_.found();
+  whole.message = ShortMessage(whole.message + more_);
+  return whole;
+}
+
 void EvaluationReading::Take(const MessageLine& line) {
   if (!death_ && line.part != LinePart::kGoodTest) {
     WordingSearch death(EvaluatorDeathWordings());
@@ -31,7 +44,7 @@ void EvaluationReading::Take(const MessageLine& line) {
   if (line.part == LinePart::kErrorHead) {
     if (error_.found()) explained_ = error_.found();
     error_ = WordingSearch(EvaluationWordings());
-    last_ = FirstMessage();
+    last_ = WholeMessage();
     has_error_ = true;
   }
   if (IsMessage(line)) error_.Look(line);
@@ -40,12 +53,17 @@ void EvaluationReading::Take(const MessageLine& line) {
 
 std::optional<Classified> EvaluationReading::ByWording() const {
   if (death_) return death_;
-  return error_.found() ? error_.found() : explained_;
+  if (!error_.found()) return explained_;
+  Classified found = *error_.found();
+  // The package's own words, unlike those of Nix and nixpkgs, may say the most in their last line.
+  if (const Classified last = last_.found(); found.cause == Cause::kAbort && found.line == last.line)
+    found.message = last.message;
+  return found;
 }
 
 std::optional<Classified> EvaluationReading::Thrown() const {
-  if (!has_error_ || last_.found().message.empty()) return std::nullopt;
   Classified thrown = last_.found();
+  if (!has_error_ || thrown.message.empty()) return std::nullopt;
   thrown.cause = Cause::kThrow;
   return thrown;
 }

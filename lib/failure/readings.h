@@ -24,6 +24,18 @@ class FirstMessage {
   Classified found_;
 };
 
+// The same with the lines on which it goes on, up to the first that only surrounds it, as one line.
+class WholeMessage {
+ public:
+  void Take(const MessageLine& line);
+  Classified found() const;
+
+ private:
+  FirstMessage first_;
+  std::string more_;
+  bool over_ = false;
+};
+
 // A text of an evaluation: its last "error:" that a wording explains decides, before all an evaluator's
 // death.
 class EvaluationReading {
@@ -31,13 +43,13 @@ class EvaluationReading {
   void Take(const MessageLine& line);
   bool has_error() const { return has_error_; }
   std::optional<Classified> ByWording() const;  // nullopt: none explains it
-  std::optional<Classified> Thrown() const;     // what the last "error:" says, as a throw
+  std::optional<Classified> Thrown() const;     // what the last "error:" says, whole, as a throw
 
  private:
   std::optional<Classified> death_;
   std::optional<Classified> explained_;        // by an error before the one that is being read
   WordingSearch error_{EvaluationWordings()};  // the text before the first "error:" is as good as one
-  FirstMessage last_;                          // of the error that is being read
+  WholeMessage last_;                          // of the error that is being read
   bool has_error_ = false;
 };
 

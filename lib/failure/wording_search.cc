@@ -22,9 +22,8 @@ bool Matches(std::string_view pattern, std::string_view line) {
 }  // namespace
 
 std::string ShortMessage(std::string_view text) {
-  constexpr size_t kLongest = 1000;
-  if (text.size() <= kLongest) return std::string(text);
-  size_t end = kLongest;
+  if (text.size() <= kLongestMessage) return std::string(text);
+  size_t end = kLongestMessage;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   return std::string(text.substr(0, end)) + "…";
 }

@@ -14,7 +14,9 @@
 
 namespace hydrant {
 
-// Cut between two characters, with "…" where something is missing.
+inline constexpr size_t kLongestMessage = 1000;
+
+// Of at most so many bytes, cut between two characters, with "…" where something is missing.
 std::string ShortMessage(std::string_view text);
 
 class WordingSearch {
