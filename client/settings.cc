@@ -37,11 +37,9 @@ absl::Status ReadKeys(const std::string& path, const std::string& where, const t
     const std::string name(key.str());
     if (target == nullptr && std::find(tables.begin(), tables.end(), name) != tables.end()) continue;
     if (target == nullptr) {
-      const std::string nearest = NearestWord(name, known);
-      return ErrorAt(
-          path, key.source().begin.line,
-          absl::StrCat(where, " has no key '", name, "'", nearest.empty() ? "" : "; the nearest is '",
-                       nearest, nearest.empty() ? "" : "'", " (known: ", absl::StrJoin(known, ", "), ")"));
+      return ErrorAt(path, key.source().begin.line,
+                     absl::StrCat(where, " has no key '", name, "'", NearestHint(name, known),
+                                  " (known: ", absl::StrJoin(known, ", "), ")"));
     }
     const auto value = node.value_exact<std::string>();
     if (!value) return ErrorAt(path, node.source().begin.line, absl::StrCat(name, ": expected a string"));

@@ -25,14 +25,18 @@ void FillDefaults(v1::DaemonConfig& config) {
   };
   text(config.grpc().listen(), "127.0.0.1:8581", [&](auto v) { config.mutable_grpc()->set_listen(v); });
   text(config.http().listen(), "127.0.0.1:8580", [&](auto v) { config.mutable_http()->set_listen(v); });
-  text(config.http().url(), "", [&](auto) { config.mutable_http()->set_url("http://" + config.http().listen()); });
+  text(config.http().url(), "",
+       [&](auto) { config.mutable_http()->set_url("http://" + config.http().listen()); });
   text(config.nix().store(), "daemon", [&](auto v) { config.mutable_nix()->set_store(v); });
-  text(config.nix().evaluator_memory(), "1500MB", [&](auto v) { config.mutable_nix()->set_evaluator_memory(v); });
+  text(config.nix().evaluator_memory(), "1500MB",
+       [&](auto v) { config.mutable_nix()->set_evaluator_memory(v); });
   text(config.nix().variant_timeout(), "60s", [&](auto v) { config.mutable_nix()->set_variant_timeout(v); });
   text(config.nix().evaluator(), "nix", [&](auto v) { config.mutable_nix()->set_evaluator(v); });
-  text(config.nix().evaluation_timeout(), "6h", [&](auto v) { config.mutable_nix()->set_evaluation_timeout(v); });
+  text(config.nix().evaluation_timeout(), "6h",
+       [&](auto v) { config.mutable_nix()->set_evaluation_timeout(v); });
   text(config.schedule().lease(), "20s", [&](auto v) { config.mutable_schedule()->set_lease(v); });
-  text(config.schedule().waiting_after(), "60s", [&](auto v) { config.mutable_schedule()->set_waiting_after(v); });
+  text(config.schedule().waiting_after(), "60s",
+       [&](auto v) { config.mutable_schedule()->set_waiting_after(v); });
   text(config.schedule().backoff(), "5s", [&](auto v) { config.mutable_schedule()->set_backoff(v); });
   text(config.retention().attempts(), "90d", [&](auto v) { config.mutable_retention()->set_attempts(v); });
   if (config.nix().evaluators() == 0) config.mutable_nix()->set_evaluators(2);
@@ -62,15 +66,17 @@ std::string Resolve(const std::string& file, const std::string& path) {
 absl::Status CheckShape(const std::string& file, const v1::DaemonConfig& config) {
   const bool url = !config.database().url().empty(), embedded = !config.database().embedded().empty();
   if (url == embedded) return Wrong(file, "[database]", "expected exactly one of `url` and `embedded`");
-  if (config.cache().directory().empty()) return Wrong(file, "[cache] directory", "missing; expected a folder");
+  if (config.cache().directory().empty())
+    return Wrong(file, "[cache] directory", "missing; expected a folder");
   if (config.cache().key_file().empty()) {
     return Wrong(file, "[cache] key_file", "missing; `hydrantd init DIR` makes a key and a configuration");
   }
   if (config.nix().evaluators() < 1) return Wrong(file, "[nix] evaluators", "expected at least 1");
   const std::string& evaluator = config.nix().evaluator();
   if (evaluator != "nix" && evaluator != "nix-eval-jobs" && !evaluator.starts_with('/')) {
-    return Wrong(file, "[nix] evaluator", absl::StrCat("expected \"nix\", \"nix-eval-jobs\" or an absolute path of the latter, not \"",
-                                                       evaluator, "\""));
+    return Wrong(file, "[nix] evaluator",
+                 absl::StrCat("expected \"nix\", \"nix-eval-jobs\" or an absolute path of the latter, not \"",
+                              evaluator, "\""));
   }
   for (const std::string& prefix : config.nix().allowed_uris()) {
     const std::string fault = UriPrefixFault(prefix);
@@ -81,7 +87,8 @@ absl::Status CheckShape(const std::string& file, const v1::DaemonConfig& config)
     return Wrong(file, "[upstream] in_flight", absl::StrCat("expected 1 to ", kMostInFlight));
   }
   const v1::TlsConfig& tls = config.tls();
-  if (tls.cert().empty() != tls.key().empty()) return Wrong(file, "[tls]", "expected both `cert` and `key`, or neither");
+  if (tls.cert().empty() != tls.key().empty())
+    return Wrong(file, "[tls]", "expected both `cert` and `key`, or neither");
   return absl::OkStatus();
 }
 
@@ -101,21 +108,21 @@ absl::Status ReadDurations(const std::string& file, std::initializer_list<Durati
   return absl::OkStatus();
 }
 
-absl::Status ReadUpstream(const std::string& file, const v1::UpstreamConfig& upstream, DaemonOptions& options) {
+absl::Status ReadUpstream(const std::string& file, const v1::UpstreamConfig& upstream,
+                          DaemonOptions& options) {
   options.substituters = {upstream.substituters().begin(), upstream.substituters().end()};
   options.substituter_keys = {upstream.public_keys().begin(), upstream.public_keys().end()};
   options.substituter_in_flight = upstream.in_flight();
   const std::set<std::string> known(options.substituters.begin(), options.substituters.end());
   for (const v1::UpstreamCacheConfig& cache : upstream.cache()) {
     if (!known.contains(cache.url())) {
-      const std::string nearest = NearestWord(cache.url(), options.substituters);
       return Wrong(file, "[[upstream.cache]] url",
-                   absl::StrCat("expected one of `substituters`, not \"", cache.url(), "\"",
-                                nearest.empty() ? "" : absl::StrCat("; the nearest is \"", nearest, "\"")));
+                   absl::StrCat("expected one of `substituters`, not '", cache.url(), "'",
+                                NearestHint(cache.url(), options.substituters)));
     }
     const UpstreamAccessFiles files{.credentials = Resolve(file, cache.credentials_file()),
-                                 .netrc = Resolve(file, cache.netrc_file()),
-                                 .ca = Resolve(file, cache.ca_file())};
+                                    .netrc = Resolve(file, cache.netrc_file()),
+                                    .ca = Resolve(file, cache.ca_file())};
     if (!options.substituter_access.emplace(cache.url(), files).second) {
       return Wrong(file, "[[upstream.cache]] url", absl::StrCat("\"", cache.url(), "\" stands there twice"));
     }
@@ -159,7 +166,8 @@ absl::StatusOr<DaemonOptions> ReadDaemonOptions(const std::string& file) {
              {"[schedule] waiting_after", config.schedule().waiting_after(), options.waiting_after},
              {"[schedule] backoff", config.schedule().backoff(), options.backoff}}));
   absl::Duration unused;
-  HYDRANT_RETURN_IF_ERROR(ReadDurations(file, {{"[retention] attempts", config.retention().attempts(), unused}}));
+  HYDRANT_RETURN_IF_ERROR(
+      ReadDurations(file, {{"[retention] attempts", config.retention().attempts(), unused}}));
   absl::StatusOr<uint64_t> memory = ParseByteSize(config.nix().evaluator_memory());
   if (!memory.ok()) return Wrong(file, "[nix] evaluator_memory", StdView(memory.status().message()));
   options.evaluator_memory = *memory;

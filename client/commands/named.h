@@ -22,10 +22,8 @@ auto FindNamed(std::string_view noun, const std::string& name, const Items& item
     if (item.name() == name) return &item;
     names.push_back(item.name());
   }
-  const std::string nearest = NearestWord(name, names);
-  return absl::NotFoundError(absl::StrCat("there is no ", AbslView(noun), " '", name, "'",
-                                          nearest.empty() ? "" : "; the nearest is '", nearest,
-                                          nearest.empty() ? "" : "'"));
+  return absl::NotFoundError(
+      absl::StrCat("there is no ", AbslView(noun), " '", name, "'", NearestHint(name, names)));
 }
 
 }  // namespace hydrant::client

@@ -203,14 +203,13 @@ void ClosureAudit::JudgeModules(DerivationNumber d, std::vector<Finding>& findin
     const auto [holder, first] = holders.try_emplace(module, at);
     if (first || table_.Same(met[holder->second].number, number) || !told.try_emplace(module, true).second)
       continue;
-    const std::vector<std::string> one = way(holder->second), other = way(at);
+    const std::vector<std::string> one = way(holder->second);
     const PythonModule name = *PythonModuleOf(table_.name(number));
-    findings.push_back(
-        {.rule = std::string(kDuplicateModules),
-         .message = absl::StrCat("the Python module ", name.module,
-                                 " is there twice: ", Told(table_, met[holder->second].number), " through ",
-                                 Arrows(one), "; ", Told(table_, number), " through ", Arrows(other)),
-         .path = other});
+    findings.push_back({.rule = std::string(kDuplicateModules),
+                        .message = absl::StrCat("the Python module ", name.module,
+                                                " is there twice: ", Told(table_, met[holder->second].number),
+                                                " through ", Arrows(one), ", and ", Told(table_, number)),
+                        .path = way(at)});
   }
 }
 

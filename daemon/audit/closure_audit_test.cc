@@ -35,7 +35,8 @@ TEST_F(ClosureAuditTest, TwoCopiesOfAModuleAreToldWithBothWays) {
   const auto found = closure_.Judge(both);
   ASSERT_THAT(found, ElementsAre(Is("duplicate_modules", {"python3.12-both-1.0", "python3.12-tools-1.0",
                                                           "python3.12-jaxlib-0.4.1"})));
-  EXPECT_THAT(found[0].message, HasSubstr("python3.12-both-1.0 → python3.12-jaxlib-0.4.1; "));
+  EXPECT_THAT(found[0].message,
+              HasSubstr("python3.12-both-1.0 → python3.12-jaxlib-0.4.1, and python3.12-jaxlib-0.4.1 ("));
   EXPECT_THAT(closure_.Judge(tools), IsEmpty());
 }
 

@@ -79,13 +79,11 @@ absl::StatusOr<Found> Coordinator::Find(const Selector& selector) const {
     found.variants = std::move(here);
   }
   if (candidates.size() > 1) {
-    return absl::FailedPreconditionError(absl::StrCat("'", rest, "' stands in several matrices: ",
-                                                      absl::StrJoin(candidates, ", ")));
+    return absl::FailedPreconditionError(
+        absl::StrCat("'", rest, "' stands in several matrices: ", absl::StrJoin(candidates, ", ")));
   }
   if (candidates.empty()) {
-    const std::string nearest = NearestWord(rest, ids);
-    return absl::NotFoundError(absl::StrCat("there is no variant '", rest, "'",
-                                            nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'")));
+    return absl::NotFoundError(absl::StrCat("there is no variant '", rest, "'", NearestHint(rest, ids)));
   }
   return found;
 }

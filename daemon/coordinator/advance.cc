@@ -1,5 +1,5 @@
-// What follows from the state as it is: level-triggered, so that a lost event costs nothing and a restart finds its way. Looks
-// only at what a change touched.
+// What follows from the state as it is: level-triggered, so that a lost event costs nothing and a restart
+// finds its way. Looks only at what a change touched.
 #include <algorithm>
 #include <utility>
 
@@ -11,6 +11,7 @@
 #include "daemon/coordinator/waiting.h"
 #include "lib/base/log.h"
 #include "lib/base/status_macros.h"
+#include "lib/matrix/channel_names.h"
 
 namespace hydrant {
 
@@ -20,7 +21,8 @@ bool Coordinator::AdvanceSteps() {
     MutexLock lock(mu_);
     const absl::Time now = options_.clock.Now();
     const StepGraph& graph = state_->graph;
-    for (StepId step : graph.DueBackoffs(now)) due.push_back({step, StepEvent::kBackoffOver, graph.detail(step)});
+    for (StepId step : graph.DueBackoffs(now))
+      due.push_back({step, StepEvent::kBackoffOver, graph.detail(step)});
     if (graph.counts()[static_cast<int>(StepState::kBuilt)] > 0) {
       for (StepId step = 0; step < graph.size(); ++step) {
         if (graph.state(step) != StepState::kBuilt) continue;
@@ -28,8 +30,10 @@ bool Coordinator::AdvanceSteps() {
         if (OutputsHeld(step, &missing)) {
           due.push_back({step, StepEvent::kStaged, {.held_by = "ours"}});
         } else {
-          due.push_back({step, StepEvent::kFailedByFarm,
-                         {.cause = Cause::kUploadFailed, .message = absl::StrCat(missing, " is not here any more"),
+          due.push_back({step,
+                         StepEvent::kFailedByFarm,
+                         {.cause = Cause::kUploadFailed,
+                          .message = absl::StrCat(missing, " is not here any more"),
                           .not_before = now}});
         }
       }
@@ -120,7 +124,8 @@ Settling Look(const FarmState& state, const EvaluationEntry& evaluation, const W
     const VariantView view = Describe(state, evaluation, variant, rule);
     look.waiting = look.waiting || view.state == VariantState::kWaiting;
     if (IsEvaluatorDeath(variant.record.cause)) look.unknown.push_back(variant.record.id);
-    look.gate.push_back({.id = variant.record.id, .required = variant.required,
+    look.gate.push_back({.id = variant.record.id,
+                         .required = variant.required,
                          .cached = view.state == VariantState::kCached});
   }
   return look;
@@ -145,21 +150,28 @@ void Coordinator::PlanSettled(Decision& decision, EvaluationEntry& evaluation,
   const absl::Time now = options_.clock.Now();
   const EvaluationRecord record = evaluation.record;
   const Settling look = Look(*state_, evaluation, Waiting());
-  const EvaluationState after = look.unknown.empty() ? EvaluationState::kSettled : EvaluationState::kIncomplete;
+  const EvaluationState after =
+      look.unknown.empty() ? EvaluationState::kSettled : EvaluationState::kIncomplete;
   const GateSpec& gate = evaluation.declared->matrix.gate;
   const Verdict verdict = JudgeGate(after, gate.declared, look.gate, evaluation.unmatched);
-  const EvaluationEvent event = look.unknown.empty() ? EvaluationEvent::kSettled : EvaluationEvent::kSettledIncomplete;
+  const EvaluationEvent event =
+      look.unknown.empty() ? EvaluationEvent::kSettled : EvaluationEvent::kSettledIncomplete;
   std::string message = WhyIncomplete(look.unknown, evaluation.variants.size());
   for (const std::string& glob : evaluation.unmatched) {
-    absl::StrAppend(&message, message.empty() ? "" : "; ", "[gate] required: '", glob, "' matches no variant");
+    absl::StrAppend(&message, message.empty() ? "" : "; ", "[gate] required: '", glob,
+                    "' matches no variant");
   }
-  MoveEvaluation move{.message = message,
-                      .settled_at = now, .gate_passed = verdict.passed};
+  MoveEvaluation move{.message = message, .settled_at = now, .gate_passed = verdict.passed};
   if (!decision.MoveEvaluationBy(record, event, move)) return;
-  decision.Then([record, after, passed = verdict.passed, unknown = static_cast<int64_t>(look.unknown.size())](FarmState&) {
+  decision.Then([record, after, passed = verdict.passed,
+                 unknown = static_cast<int64_t>(look.unknown.size())](FarmState&) {
     Log(unknown > 0 ? LogLevel::kWarning : LogLevel::kInfo, "evaluation settled",
-        {{"matrix", record.matrix}, {"branch", record.branch}, {"evaluation", record.id.value},
-         {"state", std::string(EvaluationStateName(after))}, {"gate", passed ? "passed" : "not passed"}, {"unknown", unknown}});
+        {{"matrix", record.matrix},
+         {"branch", record.branch},
+         {"evaluation", record.id.value},
+         {"state", std::string(EvaluationStateName(after))},
+         {"gate", passed ? "passed" : "not passed"},
+         {"unknown", unknown}});
   });
   if (!look.waiting) {
     decision.Then([id = record.id](FarmState& state) { WantSteps(state, state.evaluations.at(id), false); });
@@ -173,11 +185,11 @@ void Coordinator::PlanSettled(Decision& decision, EvaluationEntry& evaluation,
   const std::string name = ChannelName(evaluation.declared->matrix, record.branch);
   // Another evaluation of the matrix may settle in the same batch.
   auto there = state_->channels.find(name);
-  auto [at, is_new] = channels.try_emplace(
-      name, there == state_->channels.end() ? EvaluationId{} : there->second.evaluation);
+  auto [at, is_new] =
+      channels.try_emplace(name, there == state_->channels.end() ? EvaluationId{} : there->second.evaluation);
   if (!MayMove(at->second, record.id)) return;
-  const ChannelRecord to{.name = name, .matrix = record.matrix, .evaluation = record.id,
-                         .revision = record.revision, .at = now};
+  const ChannelRecord to{
+      .name = name, .matrix = record.matrix, .evaluation = record.id, .revision = record.revision, .at = now};
   decision.Record(MoveChannel{.from = at->second, .channel = to});
   decision.Then([to](FarmState& state) { state.channels[to.name] = to; });
   at->second = record.id;

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
+#include "lib/matrix/channel_names.h"
 #include "lib/matrix/nearest_word.h"
 
 namespace hydrant {
@@ -16,44 +16,34 @@ absl::StatusOr<std::vector<std::string>> BranchesOf(const Matrix& matrix, const 
         absl::StrCat("the source of ", matrix.name, " is a path: it has no branches and no revisions"));
   }
   if (!point.branch.empty()) {
-    if (std::find(declared.begin(), declared.end(), point.branch) != declared.end()) return std::vector{point.branch};
-    const std::string nearest = NearestWord(point.branch, declared);
-    return absl::NotFoundError(absl::StrCat(
-        "'", point.branch, "' is none of the branches of ", matrix.name,
-        nearest.empty() ? (declared.empty() ? "; it names none, and a revision can be asked for" : "")
-                        : absl::StrCat("; the nearest is '", nearest, "'")));
+    if (std::find(declared.begin(), declared.end(), point.branch) != declared.end())
+      return std::vector{point.branch};
+    return absl::NotFoundError(absl::StrCat("'", point.branch, "' is none of the branches of ", matrix.name,
+                                            declared.empty()
+                                                ? "; it names none, and a revision can be asked for"
+                                                : NearestHint(point.branch, declared)));
   }
   if (!point.revision.empty() && declared.size() > 1) {
-    return absl::InvalidArgumentError(absl::StrCat(matrix.name, " has ", declared.size(),
-                                                   " branches: for a revision name the one whose place it takes"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(matrix.name, " has ", declared.size(),
+                     " branches: for a revision name the one whose place it takes"));
   }
   return declared.empty() ? std::vector<std::string>{""} : declared;
-}
-
-std::string ChannelName(const Matrix& matrix, const std::string& branch) {
-  if (matrix.source.branches.size() < 2) return matrix.name;
-  return absl::StrCat(matrix.name, "-", absl::StrReplaceAll(branch, {{"/", "-"}}));
-}
-
-std::vector<std::pair<std::string, std::string>> ChannelsOf(const Matrix& matrix) {
-  std::vector<std::pair<std::string, std::string>> channels;
-  for (const std::string& branch : matrix.source.branches) channels.emplace_back(ChannelName(matrix, branch), branch);
-  if (channels.empty()) channels.emplace_back(matrix.name, "");
-  return channels;
 }
 
 absl::Status CheckChannels(const Matrix& matrix, const std::vector<const Matrix*>& others) {
   std::map<std::string, std::string> owners;
   for (const Matrix* other : others) {
     if (other->name == matrix.name) continue;
-    for (const auto& [channel, branch] : ChannelsOf(*other)) owners[channel] = absl::StrCat("matrix ", other->name);
+    for (const auto& [channel, branch] : ChannelsOf(*other))
+      owners[channel] = absl::StrCat("matrix ", other->name);
   }
   for (const auto& [channel, branch] : ChannelsOf(matrix)) {
-    auto [owner, is_new] = owners.emplace(channel, absl::StrCat("branch ", branch));
-    if (is_new) continue;
+    const auto owner = owners.find(channel);
+    if (owner == owners.end()) continue;
     return absl::FailedPreconditionError(absl::StrCat(
-        matrix.name, branch.empty() ? "" : absl::StrCat(", branch ", branch), ": its channel would be ", channel,
-        ", which is that of ", owner->second, "; give the matrix another name"));
+        matrix.name, branch.empty() ? "" : absl::StrCat(", branch ", branch), ": its channel would be ",
+        channel, ", which is that of ", owner->second, "; give the matrix another name"));
   }
   return absl::OkStatus();
 }

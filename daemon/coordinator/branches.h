@@ -3,7 +3,6 @@
 #define HYDRANT_DAEMON_COORDINATOR_BRANCHES_H_
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,18 +12,12 @@
 
 namespace hydrant {
 
-// The branches that an evaluation at `point` is made for, at least one; "" is the default branch or a path. InvalidArgument
-// when the source has no branches or revisions, or a revision is asked for and it is not clear in whose place; NotFound, with
-// the nearest one, when the matrix does not name the branch.
+// The branches that an evaluation at `point` is made for, at least one; "" is the default branch or a path.
+// InvalidArgument when the source has no branches or revisions, or a revision is asked for and it is not
+// clear in whose place; NotFound, with the nearest one, when the matrix does not name the branch.
 absl::StatusOr<std::vector<std::string>> BranchesOf(const Matrix& matrix, const SourcePoint& point);
 
-// MATRIX, or MATRIX-BRANCH where the matrix names several; a slash within a branch is a dash there.
-std::string ChannelName(const Matrix& matrix, const std::string& branch);
-
-// Each channel of a matrix with the branch that moves it ("": the default branch, or a path), in the order of the matrix.
-std::vector<std::pair<std::string, std::string>> ChannelsOf(const Matrix& matrix);
-
-// FailedPrecondition when two branches, or the matrix and one of `others` with another name, would move the same channel.
+// FailedPrecondition when the matrix and one of `others` with another name would move the same channel.
 absl::Status CheckChannels(const Matrix& matrix, const std::vector<const Matrix*>& others);
 
 }  // namespace hydrant

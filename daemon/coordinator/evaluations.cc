@@ -31,7 +31,8 @@ absl::Status Evaluating(const EvaluationEntry& evaluation) {
 }  // namespace
 
 absl::StatusOr<ApplyResult> Coordinator::Apply(MatrixTextRecord text, bool from_folder) {
-  HYDRANT_ASSIGN_OR_RETURN(std::shared_ptr<const Declared> declared, Declare(std::move(text), options_.farm.system));
+  HYDRANT_ASSIGN_OR_RETURN(std::shared_ptr<const Declared> declared,
+                           Declare(std::move(text), options_.farm.system));
   MutexLock door(door_);
   HYDRANT_RETURN_IF_ERROR(Fresh());
   ApplyResult result{.name = declared->matrix.name,
@@ -42,17 +43,20 @@ absl::StatusOr<ApplyResult> Coordinator::Apply(MatrixTextRecord text, bool from_
     auto there = state_->matrices.find(result.name);
     result.replaced = there != state_->matrices.end();
     if (result.replaced && there->second.from_folder && !from_folder) {
-      return absl::FailedPreconditionError(absl::StrCat("the matrix ", result.name,
-          " is one of the daemon's folder of matrices; change its file there"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the matrix ", result.name, " is one of the daemon's folder of matrices; change its file there"));
     }
     std::vector<const Matrix*> others;
-    for (const auto& [name, record] : state_->matrices) others.push_back(&state_->declared.at(record.digest)->matrix);
+    for (const auto& [name, record] : state_->matrices)
+      others.push_back(&state_->declared.at(record.digest)->matrix);
     HYDRANT_RETURN_IF_ERROR(CheckChannels(declared->matrix, others));
     if (result.replaced && there->second.digest == declared->text.digest &&
         there->second.from_folder == from_folder) {
       return result;
     }
-    MatrixRecord record{.name = result.name, .digest = declared->text.digest, .from_folder = from_folder,
+    MatrixRecord record{.name = result.name,
+                        .digest = declared->text.digest,
+                        .from_folder = from_folder,
                         .applied_at = options_.clock.Now()};
     decision.Record(SaveMatrix{.matrix = record, .text = declared->text});
     decision.Then([record, declared](FarmState& state) {
@@ -91,16 +95,22 @@ absl::StatusOr<std::vector<EvaluationRecord>> Coordinator::Trigger(const Trigger
     auto found = state_->matrices.find(order.matrix);
     if (found == state_->matrices.end()) return NoMatrix(order.matrix);
     auto declared = state_->declared.at(found->second.digest);
-    HYDRANT_ASSIGN_OR_RETURN(const std::vector<std::string> branches, BranchesOf(declared->matrix, order.point));
+    HYDRANT_ASSIGN_OR_RETURN(const std::vector<std::string> branches,
+                             BranchesOf(declared->matrix, order.point));
     EvaluationId last = state_->last_evaluation;
     for (const std::string& branch : branches) {
-      const EvaluationRecord record = {.id = {++last.value}, .matrix = order.matrix, .digest = found->second.digest,
-                                       .only = order.only, .priority = order.priority + declared->matrix.priority,
-                                       .branch = branch, .wanted_revision = order.point.revision,
+      const EvaluationRecord record = {.id = {++last.value},
+                                       .matrix = order.matrix,
+                                       .digest = found->second.digest,
+                                       .only = order.only,
+                                       .priority = order.priority + declared->matrix.priority,
+                                       .branch = branch,
+                                       .wanted_revision = order.point.revision,
                                        .requested_at = options_.clock.Now()};
       EvaluationEntry entry = NewEvaluationEntry(record, declared);
       if (entry.variants.empty() && !entry.lacks_packages()) {
-        return absl::InvalidArgumentError(absl::StrCat("'", order.only, "' matches no variant of ", order.matrix));
+        return absl::InvalidArgumentError(
+            absl::StrCat("'", order.only, "' matches no variant of ", order.matrix));
       }
       decision.Record(CreateEvaluation{record});
       decision.Then([entry](FarmState& state) {
@@ -131,7 +141,9 @@ absl::StatusOr<std::optional<EvaluationTask>> Coordinator::TakeRequested() {
       if (next == nullptr || evaluation.record.priority > next->record.priority) next = &evaluation;
     }
     if (next == nullptr) return std::nullopt;
-    task = {.id = next->record.id, .priority = next->record.priority, .declared = next->declared,
+    task = {.id = next->record.id,
+            .priority = next->record.priority,
+            .declared = next->declared,
             .point = {.branch = next->record.branch, .revision = next->record.wanted_revision}};
     SaveVariants known;
     for (const VariantEntry& variant : next->variants) {
@@ -261,11 +273,13 @@ void Coordinator::PlanFindings(Decision& decision, const EvaluationEntry& evalua
   decision.Record(judged);
   decision.Then([id = evaluation.record.id, places, judged](FarmState& state) {
     std::vector<VariantEntry>& variants = state.evaluations.at(id).variants;
-    for (size_t i = 0; i < places.size(); ++i) variants[places[i]].record.findings = judged.variants[i].findings;
+    for (size_t i = 0; i < places.size(); ++i)
+      variants[places[i]].record.findings = judged.variants[i].findings;
   });
 }
 
-void Coordinator::PlanFinished(Decision& decision, const EvaluationEntry& evaluation, const absl::Status& status) const {
+void Coordinator::PlanFinished(Decision& decision, const EvaluationEntry& evaluation,
+                               const absl::Status& status) const {
   const std::string why = !status.ok()                  ? std::string(status.message())
                           : evaluation.lacks_packages() ? "the evaluator gave no package list"
                                                         : "the evaluator gave no outcome";
@@ -286,7 +300,8 @@ void Coordinator::PlanFinished(Decision& decision, const EvaluationEntry& evalua
   if (evaluation.lacks_packages() || (!places.empty() && !any_known)) {
     decision.MoveEvaluationBy(evaluation.record, EvaluationEvent::kFailed,
                               {.message = why, .settled_at = options_.clock.Now()});
-    decision.Then([id = evaluation.record.id](FarmState& state) { WantSteps(state, state.evaluations.at(id), false); });
+    decision.Then(
+        [id = evaluation.record.id](FarmState& state) { WantSteps(state, state.evaluations.at(id), false); });
     return;
   }
   if (!places.empty()) {
@@ -311,9 +326,7 @@ bool Coordinator::IsCancelled(EvaluationId id) const {
 absl::Status Coordinator::NoMatrix(const std::string& matrix) const {
   std::vector<std::string> names;
   for (const auto& [name, unused] : state_->matrices) names.push_back(name);
-  const std::string nearest = NearestWord(matrix, names);
-  return absl::NotFoundError(absl::StrCat("there is no matrix '", matrix, "'",
-                                          nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'")));
+  return absl::NotFoundError(absl::StrCat("there is no matrix '", matrix, "'", NearestHint(matrix, names)));
 }
 
 absl::StatusOr<EvaluationEntry*> Coordinator::FindEvaluation(const std::string& matrix, EvaluationId id,
@@ -337,12 +350,15 @@ absl::StatusOr<EvaluationEntry*> Coordinator::FindEvaluation(const std::string& 
   if (newest == nullptr && !branch.empty()) {
     // An older text of the matrix may have named it: only what has no evaluation is told.
     HYDRANT_RETURN_IF_ERROR(
-        BranchesOf(state_->declared.at(state_->matrices.at(matrix).digest)->matrix, {.branch = branch}).status());
-    return absl::NotFoundError(absl::StrCat("branch ", branch, " of ", matrix, " has no evaluation yet; hydrant trigger ",
-                                            matrix, " --branch ", branch));
+        BranchesOf(state_->declared.at(state_->matrices.at(matrix).digest)->matrix, {.branch = branch})
+            .status());
+    return absl::NotFoundError(absl::StrCat("branch ", branch, " of ", matrix,
+                                            " has no evaluation yet; hydrant trigger ", matrix, " --branch ",
+                                            branch));
   }
   if (newest == nullptr) {
-    return absl::NotFoundError(absl::StrCat("the matrix ", matrix, " has no evaluation yet; hydrant trigger ", matrix));
+    return absl::NotFoundError(
+        absl::StrCat("the matrix ", matrix, " has no evaluation yet; hydrant trigger ", matrix));
   }
   return newest;
 }

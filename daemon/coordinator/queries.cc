@@ -12,12 +12,16 @@
 #include "daemon/coordinator/waiting.h"
 #include "daemon/schedule/scheduler.h"
 #include "lib/base/status_macros.h"
+#include "lib/matrix/channel_names.h"
 
 namespace hydrant {
 
 GridVariant Coordinator::ViewOf(const EvaluationEntry& evaluation, const VariantEntry& variant) const {
-  return {.record = variant.record, .view = Describe(*state_, evaluation, variant, Waiting()),
-          .required = variant.required, .facts = variant.facts, .hydra = HydraOf(variant.record, variant.facts.get())};
+  return {.record = variant.record,
+          .view = Describe(*state_, evaluation, variant, Waiting()),
+          .required = variant.required,
+          .facts = variant.facts,
+          .hydra = HydraOf(variant.record, variant.facts.get())};
 }
 
 RunningView Coordinator::ViewOf(const Lease& lease) const {
@@ -26,8 +30,9 @@ RunningView Coordinator::ViewOf(const Lease& lease) const {
   auto check = state_->checks.find(lease.subject.check);
   if (check != state_->checks.end()) {
     const CheckEntry& entry = check->second;
-    view.what = absl::StrCat("check ", entry.record.name,
-                             entry.output_step ? absl::StrCat(" of ", state_->graph.spec(*entry.output_step).name) : "");
+    view.what = absl::StrCat(
+        "check ", entry.record.name,
+        entry.output_step ? absl::StrCat(" of ", state_->graph.spec(*entry.output_step).name) : "");
   }
   return view;
 }
@@ -59,7 +64,8 @@ std::vector<MatrixView> Coordinator::Matrices() const {
   std::vector<MatrixView> views;
   for (const auto& [name, record] : state_->matrices) {
     const Declared& declared = *state_->declared.at(record.digest);
-    MatrixView view{.name = name, .reason = declared.matrix.reason,
+    MatrixView view{.name = name,
+                    .reason = declared.matrix.reason,
                     .variants = static_cast<int64_t>(declared.expansion.variants.size())};
     if (const EvaluationEntry* newest = NewestEvaluation(*state_, name)) {
       view.evaluation = newest->record;
@@ -116,11 +122,12 @@ absl::StatusOr<GridView> Coordinator::Grid(const std::string& matrix, Evaluation
 }
 
 absl::StatusOr<std::vector<EvaluationRecord>> Coordinator::Evaluations(const std::string& matrix,
-                                                                      const std::string& branch) const {
+                                                                       const std::string& branch) const {
   MutexLock lock(mu_);
   if (!matrix.empty() && !state_->matrices.contains(matrix)) return NoMatrix(matrix);
   std::vector<EvaluationRecord> records;
-  for (auto it = state_->evaluations.rbegin(); it != state_->evaluations.rend() && records.size() < 200; ++it) {
+  for (auto it = state_->evaluations.rbegin(); it != state_->evaluations.rend() && records.size() < 200;
+       ++it) {
     const EvaluationRecord& record = it->second.record;
     if (!matrix.empty() && record.matrix != matrix) continue;
     if (branch.empty() || record.branch == branch) records.push_back(record);
@@ -140,7 +147,8 @@ std::optional<StepId> StepToExplain(const FarmState& state, const VariantEntry& 
 }
 
 // The other variants of the evaluation that the variant's step serves.
-void NoteShared(const FarmState& state, const EvaluationEntry& evaluation, const VariantEntry& variant, ExplainView& view) {
+void NoteShared(const FarmState& state, const EvaluationEntry& evaluation, const VariantEntry& variant,
+                ExplainView& view) {
   const auto users = variant.step ? state.users.find(*variant.step) : state.users.end();
   if (users == state.users.end()) return;
   for (const VariantRef& ref : users->second) {
@@ -154,22 +162,27 @@ void NoteShared(const FarmState& state, const EvaluationEntry& evaluation, const
 std::string ReasonOf(const FarmState& state, StepId step) {
   const StepDetail& detail = state.graph.detail(step);
   switch (state.graph.state(step)) {
-    case StepState::kBlocked: return "it waits for inputs that are not built yet";
+    case StepState::kBlocked:
+      return "it waits for inputs that are not built yet";
     case StepState::kReady: {
       const std::optional<Nobody> nobody = WhyNobody(state, DemandOf(state, step));
       return nobody ? nobody->why : "it is ready; every worker that can take it is busy";
     }
-    case StepState::kRunning: return "an attempt is running";
-    case StepState::kBuilt: return "it is built and about to be staged";
+    case StepState::kRunning:
+      return "an attempt is running";
+    case StepState::kBuilt:
+      return "it is built and about to be staged";
     case StepState::kSucceeded:
-      if (detail.held_by.empty() || detail.held_by == "ours") return "it succeeded; our cache holds its outputs";
+      if (detail.held_by.empty() || detail.held_by == "ours")
+        return "it succeeded; our cache holds its outputs";
       return absl::StrCat("its outputs are in ", detail.held_by);
     case StepState::kBackingOff:
       return absl::StrCat("the farm failed it (", std::string(CauseName(detail.cause)), ": ", detail.message,
                           "); it is tried again");
     case StepState::kFailed:
       return absl::StrCat("it failed (", std::string(CauseName(detail.cause)), "): ", detail.message);
-    case StepState::kCancelled: return "it was cancelled";
+    case StepState::kCancelled:
+      return "it was cancelled";
     case StepState::kDependencyFailed:
       return absl::StrCat("a dependency failed: ", detail.root, ": ", detail.message);
   }
@@ -249,7 +262,8 @@ absl::StatusOr<AttemptRecord> Coordinator::AttemptOf(const std::string& address,
         const bool failed = state_->checks.at(key).record.state == CheckState::kFailed;
         subjects.insert(failed ? subjects.begin() : subjects.end(), {.check = key});
       }
-      if (step && !(subjects.size() > 0 && state_->checks.at(subjects[0].check).record.state == CheckState::kFailed)) {
+      if (step && !(subjects.size() > 0 &&
+                    state_->checks.at(subjects[0].check).record.state == CheckState::kFailed)) {
         subjects.insert(subjects.begin(), AttemptSubject{});
         subjects[0].derivation = state_->graph.spec(*step).derivation;
       }
@@ -316,7 +330,8 @@ PlanBasis Coordinator::BasisOf(const OutcomeBatch& batch) const {
   for (const auto& loaded : batch.derivations) {
     if (!batch.held.contains(loaded->path)) continue;
     for (const auto& [name, output] : loaded->parsed.outputs) {
-      if (const auto info = options_.catalogue.FindPath(output.path)) basis.file_sizes[output.path] = info->file_size;
+      if (const auto info = options_.catalogue.FindPath(output.path))
+        basis.file_sizes[output.path] = info->file_size;
     }
   }
   MutexLock lock(mu_);
@@ -376,7 +391,8 @@ std::shared_ptr<const Declared> Coordinator::DeclaredOf(const std::string& matri
 
 namespace {
 
-// Since when a channel is behind: a newer evaluation of its whole branch was asked for. InfiniteFuture: it is not.
+// Since when a channel is behind: a newer evaluation of its whole branch was asked for. InfiniteFuture: it is
+// not.
 absl::Time BehindSince(const FarmState& state, const ChannelRecord& channel, const std::string& branch) {
   for (auto it = state.evaluations.upper_bound(channel.evaluation); it != state.evaluations.end(); ++it) {
     const EvaluationRecord& record = it->second.record;
@@ -387,12 +403,15 @@ absl::Time BehindSince(const FarmState& state, const ChannelRecord& channel, con
   return absl::InfiniteFuture();
 }
 
-void CountMatrix(const FarmState& state, const std::string& name, const WaitingRule& rule, FarmTotals& totals) {
+void CountMatrix(const FarmState& state, const std::string& name, const WaitingRule& rule,
+                 FarmTotals& totals) {
   auto& states = totals.variants[name];
-  for (int at = 0; at < kVariantStateCount; ++at) states[std::string(VariantStateName(static_cast<VariantState>(at)))] = 0;
+  for (int at = 0; at < kVariantStateCount; ++at)
+    states[std::string(VariantStateName(static_cast<VariantState>(at)))] = 0;
   for (const auto& [id, evaluation] : state.evaluations) {
     const EvaluationRecord& record = evaluation.record;
-    const bool ended = record.state == EvaluationState::kSettled || record.state == EvaluationState::kIncomplete;
+    const bool ended =
+        record.state == EvaluationState::kSettled || record.state == EvaluationState::kIncomplete;
     if (record.matrix == name && ended) totals.evaluated_at[name] = record.settled_at;
   }
   const Matrix& matrix = state.declared.at(state.matrices.at(name).digest)->matrix;
@@ -423,8 +442,10 @@ void CountWorkers(const FarmState& state, FarmTotals& totals) {
     }
   }
   for (const auto& [key, count] : gpus) {
-    totals.gpus.push_back({.architecture = std::get<0>(key), .state = std::get<1>(key),
-                           .simulated = std::get<2>(key), .count = count});
+    totals.gpus.push_back({.architecture = std::get<0>(key),
+                           .state = std::get<1>(key),
+                           .simulated = std::get<2>(key),
+                           .count = count});
   }
 }
 
@@ -440,7 +461,8 @@ FarmTotals Coordinator::Totals() const {
     if (const Nobody* nobody = WaitingFor(state, step, Waiting())) ++totals.waiting[nobody->kind];
   }
   for (const std::string& key : state.ready_checks) {
-    if (const Nobody* nobody = WaitingFor(state, state.checks.at(key), Waiting())) ++totals.waiting[nobody->kind];
+    if (const Nobody* nobody = WaitingFor(state, state.checks.at(key), Waiting()))
+      ++totals.waiting[nobody->kind];
   }
   CountWorkers(state, totals);
   return totals;

@@ -183,10 +183,9 @@ absl::Status GitRepository::NoSuch(const SourcePoint& point) const {
     if (absl::StartsWith(name, "refs/heads/")) names.push_back(name.substr(11));
     if (!branch && absl::StartsWith(name, "refs/tags/")) names.push_back(name.substr(10));
   }
-  const std::string nearest = NearestWord(word, names);
-  return absl::NotFoundError(
-      absl::StrCat("git source ", address_.shown, ": there is no branch", branch ? " '" : ", tag or commit '",
-                   word, "'", nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'")));
+  return absl::NotFoundError(absl::StrCat("git source ", address_.shown, ": there is no branch",
+                                          branch ? " '" : ", tag or commit '", word, "'",
+                                          NearestHint(word, names)));
 }
 
 absl::StatusOr<std::string> GitRepository::Resolve(const SourcePoint& point) const {

@@ -283,9 +283,8 @@ void CheckGroups(const std::vector<std::string>& globs, int line, std::string_vi
     if (!glob.starts_with('@') || matrix.groups.contains(glob.substr(1))) continue;
     std::vector<std::string> known;
     for (const auto& [name, members] : matrix.groups) known.push_back(name);
-    const std::string nearest = NearestWord(glob.substr(1), known);
     errors->Add(line, absl::StrCat(AbslView(where), ": [groups] has no '", glob.substr(1), "'",
-                                   nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'")));
+                                   NearestHint(glob.substr(1), known)));
   }
 }
 

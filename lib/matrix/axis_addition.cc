@@ -26,10 +26,8 @@ absl::Status UnknownAxis(const std::string& name, const Matrix& matrix) {
                      "), so one more value of it would be another matrix; declare it in ",
                      IsKnownAxis(name) ? "[axes]" : "[axes.more]"));
   }
-  const std::string nearest = NearestWord(name, declared);
-  return absl::InvalidArgumentError(absl::StrCat(
-      "the matrix has no axis '", name, "'; ",
-      nearest.empty() ? "" : absl::StrCat("the nearest is '", nearest, "' "), "(known: ", known, ")"));
+  return absl::InvalidArgumentError(absl::StrCat("the matrix has no axis '", name, "'",
+                                                 NearestHint(name, declared), " (known: ", known, ")"));
 }
 
 absl::Status AlreadyThere(const std::string& axis, const std::string& value,

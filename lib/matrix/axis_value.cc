@@ -18,10 +18,16 @@ bool IsNixSystem(const std::string& text) {
   return dash != text.npos && dash > 0 && dash + 1 < text.size() && text.find('/') == text.npos;
 }
 
+// 12.9, also 12 or 12.9.1, which a recipe of one's own may take.
+bool IsVersion(const std::string& text) {
+  const std::vector<std::string> parts = absl::StrSplit(text, '.');
+  return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
+    return !part.empty() && part.size() <= 4 && part.find_first_not_of("0123456789") == part.npos;
+  });
+}
+
 std::string NotOneOf(const std::string& text, const std::vector<std::string>& words, const char* list) {
-  const std::string nearest = NearestWord(text, words);
-  return absl::StrCat("'", text, "' is not one of ", list,
-                      nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'"));
+  return absl::StrCat("'", text, "' is not one of ", list, NearestHint(text, words));
 }
 
 }  // namespace
@@ -36,6 +42,8 @@ std::string AxisValueFault(const std::string& axis, const AxisValue& value) {
   if (value.is_default()) return "";
   if (axis == "system" && !IsNixSystem(text))
     return absl::StrCat("'", text, "' is not a Nix system; expected one such as x86_64-linux");
+  if (axis == "cuda" && !IsVersion(text))
+    return absl::StrCat("'", text, "' is not a CUDA version; expected one such as 12.9, or default");
   const std::vector<std::string> flavours = {"redist", "runfile"};
   if (axis != "flavour" || std::find(flavours.begin(), flavours.end(), text) != flavours.end()) return "";
   return NotOneOf(text, flavours, "redist, runfile, default");

@@ -128,14 +128,25 @@ void Expander::NamePackages() {
   for (size_t i = 0; i < packages.size(); ++i) names_[packages[i]] = {names[i], HasPackageRule(packages[i])};
 }
 
+// Of two points whose texts are equal. No axis has a value twice, but for what "default" stands for.
+std::string WhyTheSame(const AxisPoint& one, const AxisPoint& other) {
+  for (const auto& [axis, value] : one) {
+    const auto found = other.find(axis);
+    if (found == other.end() || found->second != value)
+      return absl::StrCat("they differ in ", axis, ", which does not show in it");
+  }
+  return "system \"default\" is that of the farm, which [axes] names beside it";
+}
+
 absl::StatusOr<size_t> Expander::SliceOf(AxisPoint point, bool must_be_new) {
   AxisValue& system = point["system"];
   if (system.words.empty() || system.is_default()) system = AxisValue{{system_}};
   std::string key = AxesText(point);
   const auto [found, is_new] = slice_by_key_.try_emplace(key, result_.slices.size());
   if (!is_new && (must_be_new || result_.slices[found->second].axes != point)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("matrix ", matrix_.name, ": two cells have the id …@", key));
+    return absl::InvalidArgumentError(absl::StrCat("matrix ", matrix_.name, ": two cells have the id …@", key,
+                                                   ": ",
+                                                   WhyTheSame(result_.slices[found->second].axes, point)));
   }
   if (is_new) {
     refusals_.push_back(RefusalOf(point));

@@ -162,7 +162,7 @@ TEST(ExpandMatrix, TwoCellsOfOneIdAreRefused) {
   matrix.packages = {"a"};
   matrix.axes = {AxisOf("system", {"default", kSystem})};
   EXPECT_THAT(std::string(ExpandMatrix(matrix, kSystem).status().message()),
-              HasSubstr("two cells have the id"));
+              HasSubstr("two cells have the id …@x86_64-linux: system \"default\" is that of the farm"));
 }
 
 TEST(ExpandMatrix, AFullMillionIsAllowed) {

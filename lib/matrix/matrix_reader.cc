@@ -8,6 +8,7 @@
 #include "lib/base/file.h"
 #include "lib/base/status_macros.h"
 #include "lib/matrix/axes_reader.h"
+#include "lib/matrix/channel_names.h"
 #include "lib/matrix/git_address.h"
 #include "lib/matrix/names.h"
 #include "lib/matrix/nearest_word.h"
@@ -118,6 +119,7 @@ void MatrixReader::ReadSource(const TomlNode& table) {
     const std::string fault = BranchFault(branch);
     if (!fault.empty()) return reader.Fail(*branches, fault);
   }
+  if (const std::string fault = ChannelFault(matrix_); !fault.empty()) reader.Fail(*branches, fault);
 }
 
 void MatrixReader::ReadNixpkgs(const TomlNode& table) {
@@ -129,10 +131,9 @@ void MatrixReader::ReadNixpkgs(const TomlNode& table) {
   reader.ReadStrings("allow", {.may_be_empty = true}, &nixpkgs.allow);
   for (const std::string& gate : nixpkgs.allow) {
     if (gate == "unfree" || gate == "broken" || gate == "insecure") continue;
-    const std::string nearest = NearestWord(gate, std::vector<std::string>{"unfree", "broken", "insecure"});
     reader.Fail(*reader.Find("allow"),
                 absl::StrCat("'", gate, "' is not one of unfree, broken, insecure",
-                             nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'")));
+                             NearestHint(gate, std::vector<std::string>{"unfree", "broken", "insecure"})));
   }
   reader.ReadStrings("allowed_uris", {.may_be_empty = true}, &nixpkgs.allowed_uris);
   for (const std::string& prefix : nixpkgs.allowed_uris) {
@@ -162,10 +163,9 @@ void MatrixReader::ReadProbe(TableReader* reader) {
   reader->ReadStrings("probe", {.may_be_empty = true}, &nixpkgs.probe);
   for (const std::string& word : nixpkgs.probe) {
     if (word == "hygiene") continue;
-    const std::string nearest = NearestWord(word, std::vector<std::string>{"hygiene"});
     reader->Fail(*reader->Find("probe"),
                  absl::StrCat("'", word, "' is not hygiene, the only one there is",
-                              nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'")));
+                              NearestHint(word, std::vector<std::string>{"hygiene"})));
   }
   if (!nixpkgs.probe.empty() && !nixpkgs.recipe_text.empty())
     reader->Fail(*reader->Find("probe"), "only a built-in recipe can be asked with unfree refused");
@@ -180,11 +180,9 @@ void MatrixReader::ReadRecipe(TableReader* reader) {
   if (IsRecipeFile(nixpkgs.recipe)) {
     nixpkgs.recipe_text = FileText(reader, *member, nixpkgs.recipe);
   } else {
-    const std::string nearest = NearestWord(nixpkgs.recipe, known);
     reader->Fail(*member,
                  absl::StrCat("'", nixpkgs.recipe, "' is neither one of ", absl::StrJoin(known, ", "),
-                              " nor a file whose name ends in .nix",
-                              nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'")));
+                              " nor a file whose name ends in .nix", NearestHint(nixpkgs.recipe, known)));
   }
 }
 

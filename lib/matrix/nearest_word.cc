@@ -39,4 +39,9 @@ std::string NearestWord(std::string_view word, std::span<const std::string> know
   return nearest;
 }
 
+std::string NearestHint(std::string_view word, std::span<const std::string> known) {
+  const std::string nearest = NearestWord(word, known);
+  return nearest.empty() ? "" : "; the nearest is '" + nearest + "'";
+}
+
 }  // namespace hydrant

@@ -49,9 +49,7 @@ std::string SetFault(const NixpkgsSpec& nixpkgs, const std::string& axis, const 
     return absl::StrCat("'", name, "' names a set, and the matrix has none; expected one in ", table,
                         ", such as ", name, example);
   }
-  const std::string nearest = NearestWord(name, known);
-  return absl::StrCat("'", name, "' is no set of ", table,
-                      nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'"),
+  return absl::StrCat("'", name, "' is no set of ", table, NearestHint(name, known),
                       " (known: ", absl::StrJoin(known, ", "), ")");
 }
 

@@ -1,11 +1,13 @@
 #include "lib/matrix/notes.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <unordered_map>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "lib/base/status_macros.h"
 #include "lib/matrix/capabilities.h"
 #include "lib/matrix/nearest_word.h"
@@ -32,13 +34,26 @@ std::string NearestText(const std::string& word, const std::vector<std::string>&
   return nearest.empty() || nearest == word ? "" : absl::StrCat("; the nearest is ", nearest);
 }
 
+// The release of the same major number that is nearest; of 12.9.1 it is 12.9.
+std::string NearestRelease(const std::string& cuda) {
+  std::vector<std::string> parts = absl::StrSplit(cuda, '.');
+  parts.resize(2, "0");
+  const auto wanted = ParseCudaVersion(absl::StrJoin(parts, "."));
+  const CudaVersion* nearest = nullptr;
+  for (const CudaVersion& each : CudaVersions()) {
+    if (!wanted || each.major != wanted->major) continue;
+    const auto away = [&](const CudaVersion& version) { return std::abs(version.minor - wanted->minor); };
+    if (nearest == nullptr || away(each) <= away(*nearest)) nearest = &each;
+  }
+  return nearest == nullptr ? "" : absl::StrCat("; the nearest is ", nearest->Text());
+}
+
 std::string UnknownCuda(const std::string& cuda) {
   const auto version = ParseCudaVersion(cuda);
   if (cuda.empty() || (version && IsKnownCuda(*version))) return "";
-  std::vector<std::string> known;
-  for (const CudaVersion& each : CudaVersions()) known.push_back(each.Text());
-  return absl::StrCat("CUDA ", cuda, " is not a release that the rules know (", known.front(), " … ",
-                      known.back(), "), so none of them judges it", NearestText(cuda, known));
+  return absl::StrCat("CUDA ", cuda, " is not a release that the rules know (", CudaVersions().front().Text(),
+                      " … ", CudaVersions().back().Text(), "), so none of them judges it",
+                      NearestRelease(cuda));
 }
 
 std::string UnknownSystem(const std::string& system) {

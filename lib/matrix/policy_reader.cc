@@ -115,10 +115,8 @@ void ReadAudit(const TomlNode& table, ReadErrors* errors, Matrix* matrix) {
   }
   for (const std::string& name : matrix->audit_refuse) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const std::string nearest = NearestWord(name, known);
     reader.Fail(*reader.Find("refuse"),
-                absl::StrCat("'", name, "' is no rule that can refuse",
-                             nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'"),
+                absl::StrCat("'", name, "' is no rule that can refuse", NearestHint(name, known),
                              " (known: ", absl::StrJoin(known, ", "), ")"));
   }
 }

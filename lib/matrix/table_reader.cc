@@ -16,12 +16,8 @@ using Kind = TomlNode::Kind;
 
 std::string UnknownKeyText(const std::string& where, const std::string& key,
                            const std::vector<std::string>& known, std::string_view hint) {
-  std::string text = absl::StrCat(where, " has no key '", key, "'");
-  if (const std::string nearest = NearestWord(key, known); !nearest.empty()) {
-    absl::StrAppend(&text, "; the nearest is '", nearest, "'");
-  }
-  absl::StrAppend(&text, " (known: ", absl::StrJoin(known, ", "), ")", AbslView(hint));
-  return text;
+  return absl::StrCat(where, " has no key '", key, "'", NearestHint(key, known),
+                      " (known: ", absl::StrJoin(known, ", "), ")", AbslView(hint));
 }
 
 // A number where a word belongs is nearly always a version without its quotes.
@@ -111,9 +107,8 @@ void TableReader::ReadWord(std::string_view key, const std::vector<std::string>&
     *out = word;
     return;
   }
-  const std::string nearest = NearestWord(word, allowed);
-  Fail(*Find(key), absl::StrCat("'", word, "' is not one of ", absl::StrJoin(allowed, ", "),
-                                nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'")));
+  Fail(*Find(key),
+       absl::StrCat("'", word, "' is not one of ", absl::StrJoin(allowed, ", "), NearestHint(word, allowed)));
 }
 
 void TableReader::ReadBoolean(std::string_view key, bool* out) {

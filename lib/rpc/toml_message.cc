@@ -65,12 +65,10 @@ class Reader {
   absl::Status UnknownKey(const toml::key& key, const std::string& where, const Descriptor& descriptor) {
     std::vector<std::string> known;
     for (int i = 0; i < descriptor.field_count(); ++i) known.push_back(descriptor.field(i)->name());
-    const std::string nearest = NearestWord(key.str(), known);
     return Error(
         key.source().begin.line,
         absl::StrCat(where.empty() ? "the top level" : where, " has no key '", std::string(key.str()), "'",
-                     nearest.empty() ? "" : "; the nearest is '", nearest, nearest.empty() ? "" : "'",
-                     " (known: ", absl::StrJoin(known, ", "), ")"));
+                     NearestHint(key.str(), known), " (known: ", absl::StrJoin(known, ", "), ")"));
   }
 
   absl::Status WrongType(const toml::node& node, const std::string& name, std::string_view expected) {
