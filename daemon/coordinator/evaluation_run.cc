@@ -127,11 +127,11 @@ absl::Status EvaluationRun::DerivePackages(const EvaluationTask& task, const Eva
 absl::Status EvaluationRun::Evaluate(const EvaluationTask& task, const std::string& root,
                                      const std::atomic<bool>& stop) {
   const Matrix& matrix = task.declared->matrix;
-  HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(matrix.source, task.point, root));
-  HYDRANT_RETURN_IF_ERROR(
-      Insist(stop, 0, [&] { return options_.coordinator.SetRevision(task.id, tree.revision); }));
   Cancellation cancellation(options_.coordinator, task.id, stop);
   std::atomic<bool>& cancelled = cancellation.flag();
+  HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(matrix.source, task.point, root, cancelled));
+  HYDRANT_RETURN_IF_ERROR(
+      Insist(stop, 0, [&] { return options_.coordinator.SetRevision(task.id, tree.revision); }));
   const EvaluationTurn::Held turn(turn_, {task.priority, task.id}, cancelled);
   if (!turn.came()) return absl::CancelledError("evaluation cancelled");
   const EvaluationInput whole{.tree = tree.path,
@@ -313,7 +313,7 @@ absl::StatusOr<PlanView> EvaluationRun::Plan(const Declared& declared, const Sou
   const std::string root = absl::StrCat("plan-", ++number);
   HYDRANT_ASSIGN_OR_RETURN(const std::vector<std::string> branches, BranchesOf(declared.matrix, asked));
   const SourcePoint point{.branch = branches.front(), .revision = asked.revision};
-  HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(declared.matrix.source, point, root));
+  HYDRANT_ASSIGN_OR_RETURN(Tree tree, options_.source.Snapshot(declared.matrix.source, point, root, cancelled));
   absl::StatusOr<PlanView> plan = PlanAt(declared, extended, tree, root, cancelled);
   Release(root);
   return plan;

@@ -48,9 +48,11 @@ class HangingSource final : public TreeSource {
  public:
   HangingSource(TreeSource& source, std::string path) : source_(source), path_(std::move(path)) {}
   absl::StatusOr<Tree> Snapshot(const SourceSpec& spec, const SourcePoint& point,
-                                const std::string& root) override {
-    if (spec.path == path_) let_go_.WaitForNotification();
-    return source_.Snapshot(spec, point, root);
+                                const std::string& root, const std::atomic<bool>& cancelled) override {
+    while (spec.path == path_ && !let_go_.WaitForNotificationWithTimeout(absl::Milliseconds(10))) {
+      if (cancelled) return absl::CancelledError("cancelled");
+    }
+    return source_.Snapshot(spec, point, root, cancelled);
   }
   void Release(const std::string& root) override { source_.Release(root); }
   void LetGo() { let_go_.Notify(); }
@@ -61,39 +63,64 @@ class HangingSource final : public TreeSource {
   absl::Notification let_go_;
 };
 
-TEST_F(EvaluationRunTest, ATreeThatDoesNotComeHoldsUpItsOwnEvaluationOnly) {
-  Write("a", {"a"});
-  ASSERT_TRUE(MakeDirectories(dir_ / "hanging").ok());
-  const auto declare = [&](const std::string& name, const std::string& folder) {
+// Two threads, one of which waits for the tree of matrix "hanging"; matrix "m" has one that comes.
+class HangingTreeTest : public EvaluationRunTest {
+ protected:
+  HangingTreeTest() {
+    Write("a", {"a"});
+    EXPECT_TRUE(MakeDirectories(dir_ / "hanging").ok());
+    Declare("hanging", "hanging");
+    Declare("m", "src");
+    Trigger("hanging");
+    for (int i = 0; i < 2; ++i) servers_.emplace_back([&] { hanging_run_.Serve(stop_); });
+    Await("hanging", EvaluationState::kEvaluating);
+  }
+  ~HangingTreeTest() override { Stop(); }
+  void Stop() {
+    stop_ = true;
+    for (std::thread& server : servers_) server.join();
+    servers_.clear();
+  }
+  void Declare(const std::string& name, const std::string& folder) {
     const std::string toml = absl::StrCat("name = \"", name, "\"\nsource.path = \"", dir_ / folder,
                                           "\"\n[axes]\npackage = [\"a\"]\n");
-    ASSERT_TRUE(farm().Apply({.toml = toml, .directory = "/", .file = name + ".toml"}, false).ok());
-  };
-  declare("hanging", "hanging");
-  declare("m", "src");
-  HangingSource source(source_, dir_ / "hanging");
-  EvaluationRun run({.coordinator = farm(),
-                     .source = source,
-                     .evaluator = evaluator_,
-                     .closure = closure_,
-                     .presence = presence_,
-                     .catalogue = daemon_->catalogue,
-                     .import = import_});
-  Trigger("hanging");
-  std::vector<std::thread> servers;
-  for (int i = 0; i < 2; ++i) servers.emplace_back([&] { run.Serve(stop_); });
-  const auto await = [&](const std::string& matrix, EvaluationState state) {
+    EXPECT_TRUE(farm().Apply({.toml = toml, .directory = "/", .file = name + ".toml"}, false).ok());
+  }
+  EvaluationState StateOf(const std::string& matrix) { return (*farm().Evaluations(matrix))[0].state; }
+  void Await(const std::string& matrix, EvaluationState state) {
     uint64_t seen = 0;
-    while ((*farm().Evaluations(matrix))[0].state != state) seen = farm().AwaitChange(seen, absl::Seconds(1));
-  };
-  await("hanging", EvaluationState::kEvaluating);
+    while (StateOf(matrix) != state) seen = farm().AwaitChange(seen, absl::Seconds(1));
+  }
+
+  HangingSource hanging_{source_, dir_ / "hanging"};
+  EvaluationRun hanging_run_{{.coordinator = farm(),
+                              .source = hanging_,
+                              .evaluator = evaluator_,
+                              .closure = closure_,
+                              .presence = presence_,
+                              .catalogue = daemon_->catalogue,
+                              .import = import_}};
+  std::vector<std::thread> servers_;
+};
+
+TEST_F(HangingTreeTest, HoldsUpItsOwnEvaluationOnly) {
   Trigger("m");
-  await("m", EvaluationState::kEvaluated);
-  EXPECT_EQ((*farm().Evaluations("hanging"))[0].state, EvaluationState::kEvaluating);
-  source.LetGo();
-  await("hanging", EvaluationState::kEvaluated);
-  stop_ = true;
-  for (std::thread& server : servers) server.join();
+  Await("m", EvaluationState::kEvaluated);
+  EXPECT_EQ(StateOf("hanging"), EvaluationState::kEvaluating);
+  hanging_.LetGo();
+  Await("hanging", EvaluationState::kEvaluated);
+}
+
+TEST_F(HangingTreeTest, IsWaitedForNoLongerOnceItsEvaluationIsCancelled) {
+  ASSERT_TRUE(farm().Cancel({.matrix = "hanging"}).ok());
+  Await("hanging", EvaluationState::kCancelled);
+  Trigger("hanging");
+  Await("hanging", EvaluationState::kEvaluating);
+}
+
+TEST_F(HangingTreeTest, HoldsUpNoEndAndIsBegunAgainByTheNextDaemon) {
+  Stop();
+  EXPECT_EQ(StateOf("hanging"), EvaluationState::kEvaluating);
 }
 
 }  // namespace

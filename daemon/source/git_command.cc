@@ -134,6 +134,12 @@ absl::Status GitError(const GitAddress& address, std::string_view err) {
   return say(absl::StatusCode::kInternal, "git failed", last);
 }
 
+GitCommand GitCommand::Until(const std::atomic<bool>& cancelled) const {
+  GitCommand bound = *this;
+  bound.cancelled_ = &cancelled;
+  return bound;
+}
+
 absl::StatusOr<std::string> GitCommand::Run(const GitAddress& address, std::vector<std::string> words,
                                             std::map<std::string, std::string> env) const {
   std::vector<std::string> argv = {"prlimit", "--core=0", absl::StrCat("--fsize=", options_.max_file_bytes),
@@ -142,11 +148,13 @@ absl::StatusOr<std::string> GitCommand::Run(const GitAddress& address, std::vect
   argv.insert(argv.end(), std::make_move_iterator(words.begin()), std::make_move_iterator(words.end()));
   env.merge(Environment(options_, address));
   auto done = hydrant::Run({.argv = std::move(argv), .env = std::move(env), .clear_env = true}, {},
-                           options_.timeout, size_t{64} << 20);
+                           options_.timeout, size_t{64} << 20, cancelled_);
   if (absl::IsDeadlineExceeded(done.status())) {
     return absl::DeadlineExceededError(absl::StrCat("git source ", address.shown, ": no end within ",
                                                     absl::FormatDuration(options_.timeout)));
   }
+  if (absl::IsCancelled(done.status()))
+    return absl::CancelledError(absl::StrCat("git source ", address.shown, ": cancelled"));
   if (absl::IsNotFound(done.status()) || (done.ok() && done->status.code == 127)) {
     return absl::FailedPreconditionError(
         "git is not installed: there is no git in PATH (deploy/install-deps run installs it)");

@@ -3,6 +3,7 @@
 #ifndef HYDRANT_DAEMON_SOURCE_GIT_COMMAND_H_
 #define HYDRANT_DAEMON_SOURCE_GIT_COMMAND_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -27,6 +28,9 @@ class GitCommand {
   };
   explicit GitCommand(Options options) : options_(std::move(options)) {}
 
+  // The same, whose calls end with Cancelled soon after `cancelled`, which must outlive it, becomes true.
+  GitCommand Until(const std::atomic<bool>& cancelled) const;
+
   // What it wrote to its standard output. FailedPrecondition when there is no git, DeadlineExceeded, else
   // GitError's.
   absl::StatusOr<std::string> Run(const GitAddress& address, std::vector<std::string> words,
@@ -35,7 +39,8 @@ class GitCommand {
   const Options& options() const { return options_; }
 
  private:
-  const Options options_;
+  Options options_;
+  const std::atomic<bool>* cancelled_ = nullptr;
 };
 
 // What git's words on its standard error mean: Unavailable (a remote that does not answer), PermissionDenied,

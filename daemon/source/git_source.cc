@@ -36,13 +36,14 @@ absl::StatusOr<StoredTree> GitSource::Store(GitRepository& repository, const std
 }
 
 absl::StatusOr<Tree> GitSource::Snapshot(const SourceSpec& spec, const SourcePoint& point,
-                                         const std::string& root) {
+                                         const std::string& root, const std::atomic<bool>& cancelled) {
   if (spec.git.empty())
     return absl::UnimplementedError(absl::StrCat("source path ", spec.path, ": this source serves git only"));
   HYDRANT_RETURN_IF_ERROR(CheckRootName(root));
   HYDRANT_ASSIGN_OR_RETURN(const GitAddress address, ParseGitAddress(spec.git));
   HYDRANT_RETURN_IF_ERROR(MakeDirectories(git_.options().home, 0700));
-  HYDRANT_ASSIGN_OR_RETURN(auto repository, GitRepository::Open(folder_, address, git_));
+  const GitCommand git = git_.Until(cancelled);
+  HYDRANT_ASSIGN_OR_RETURN(auto repository, GitRepository::Open(folder_, address, git));
   for (bool again = false;; again = true) {
     HYDRANT_ASSIGN_OR_RETURN(const std::string commit, repository->Resolve(point));
     absl::StatusOr<StoredTree> tree = Store(*repository, commit, root);

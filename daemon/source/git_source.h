@@ -22,8 +22,8 @@ class GitSource final : public TreeSource {
   };
   explicit GitSource(Options options);
 
-  absl::StatusOr<Tree> Snapshot(const SourceSpec& spec, const SourcePoint& point,
-                                const std::string& root) override;
+  absl::StatusOr<Tree> Snapshot(const SourceSpec& spec, const SourcePoint& point, const std::string& root,
+                                const std::atomic<bool>& cancelled) override;
   void Release(const std::string& root) override;
 
  private:
@@ -39,9 +39,9 @@ class GitSource final : public TreeSource {
 class SourceOfEitherKind final : public TreeSource {
  public:
   SourceOfEitherKind(TreeSource& path, TreeSource& git) : path_(path), git_(git) {}
-  absl::StatusOr<Tree> Snapshot(const SourceSpec& spec, const SourcePoint& point,
-                                const std::string& root) override {
-    return (spec.git.empty() ? path_ : git_).Snapshot(spec, point, root);
+  absl::StatusOr<Tree> Snapshot(const SourceSpec& spec, const SourcePoint& point, const std::string& root,
+                                const std::atomic<bool>& cancelled) override {
+    return (spec.git.empty() ? path_ : git_).Snapshot(spec, point, root, cancelled);
   }
   void Release(const std::string& root) override {
     path_.Release(root);

@@ -1,8 +1,12 @@
 #include "daemon/source/git_source.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -16,6 +20,8 @@
 namespace hydrant {
 namespace {
 
+const std::atomic<bool> kGoing = false;
+
 using testing::HasSubstr;
 
 class GitSourceTest : public testing::Test {
@@ -23,7 +29,7 @@ class GitSourceTest : public testing::Test {
   GitSourceTest() : repository_(dir_ / "served/x") { first_ = repository_.Commit("default.nix", "{ }"); }
 
   absl::StatusOr<Tree> Snapshot(const SourcePoint& point, const std::string& root = "e1") {
-    return source_.Snapshot({.git = url_}, point, root);
+    return source_.Snapshot({.git = url_}, point, root, kGoing);
   }
   std::string Text(const absl::StatusOr<Tree>& tree, const std::string& name) {
     if (!tree.ok()) return tree.status().ToString();
@@ -224,11 +230,31 @@ TEST_F(GitSourceTest, AServerThatWantsCredentialsIsNotWaitedFor) {
   EXPECT_TRUE(absl::IsNotFound(Snapshot({}).status())) << Snapshot({}).status();
 }
 
+// Answers no connection: the kernel takes them, and nobody reads.
+TEST_F(GitSourceTest, AServerThatSaysNothingIsWaitedForUntilItIsCancelled) {
+  const UniqueFd silent(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(silent.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(silent.get(), 8), 0);
+  ASSERT_EQ(getsockname(silent.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  std::atomic<bool> cancelled = false;
+  std::thread asks([&] {
+    const auto tree = source_.Snapshot(
+        {.git = absl::StrCat("http://127.0.0.1:", ntohs(address.sin_port), "/x")}, {}, "e1", cancelled);
+    EXPECT_TRUE(absl::IsCancelled(tree.status())) << tree.status();
+  });
+  const UniqueFd asked(accept(silent.get(), nullptr, nullptr));
+  cancelled = true;
+  asks.join();
+  EXPECT_TRUE(Snapshot({}).ok());
+}
+
 TEST_F(GitSourceTest, WhatIsTooLargeIsResourceExhausted) {
   repository_.Commit("large", std::string(3 << 20, 'x'));  // packs to little
   options_.git.max_file_bytes = 2 << 20;
   GitSource small(options_);
-  const auto tree = small.Snapshot({.git = url_}, {}, "e1");
+  const auto tree = small.Snapshot({.git = url_}, {}, "e1", kGoing);
   EXPECT_TRUE(absl::IsResourceExhausted(tree.status())) << tree.status();
 }
 
@@ -259,7 +285,7 @@ TEST_F(GitSourceTest, AReleasedRootKeepsNoCommit) {
 
 TEST_F(GitSourceTest, WithoutGitTheErrorSaysWhatInstallsIt) {
   options_.git.search_path = dir_ / "nothing";
-  const auto tree = GitSource(options_).Snapshot({.git = url_}, {}, "e1");
+  const auto tree = GitSource(options_).Snapshot({.git = url_}, {}, "e1", kGoing);
   EXPECT_TRUE(absl::IsFailedPrecondition(tree.status())) << tree.status();
   EXPECT_THAT(Message(tree), HasSubstr("deploy/install-deps"));
 }

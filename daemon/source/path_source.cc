@@ -31,7 +31,7 @@ absl::StatusOr<std::string> RealFolder(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<Tree> PathSource::Snapshot(const SourceSpec& spec, const SourcePoint& point,
-                                          const std::string& root) {
+                                          const std::string& root, const std::atomic<bool>&) {
   if (!spec.git.empty())
     return absl::UnimplementedError(absl::StrCat("git source ", spec.git, ": this source serves paths only"));
   HYDRANT_RETURN_IF_ERROR(CheckRootName(root));

@@ -24,8 +24,8 @@ class PathSource final : public TreeSource {
 
   // FailedPrecondition when there is no Nix. A folder in which nothing changed since it was stored is not
   // read again.
-  absl::StatusOr<Tree> Snapshot(const SourceSpec& spec, const SourcePoint& point,
-                                const std::string& root) override;
+  absl::StatusOr<Tree> Snapshot(const SourceSpec& spec, const SourcePoint& point, const std::string& root,
+                                const std::atomic<bool>&) override;
   void Release(const std::string& root) override { store_.Release(root); }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <string>
 
@@ -15,6 +16,8 @@
 
 namespace hydrant {
 namespace {
+
+const std::atomic<bool> kGoing = false;
 
 class PathSourceTest : public testing::Test {
  protected:
@@ -38,7 +41,7 @@ class PathSourceTest : public testing::Test {
 };
 
 TEST_F(PathSourceTest, GarbageCollectionTakesATreeOnlyAfterItsRelease) {
-  const auto tree = source_.Snapshot({.path = dir_ / "tree"}, {}, "e1");
+  const auto tree = source_.Snapshot({.path = dir_ / "tree"}, {}, "e1", kGoing);
   ASSERT_TRUE(tree.ok()) << tree.status();
   EXPECT_THAT(tree->path, testing::StartsWith(dir_ / "root/nix/store/"));
   EXPECT_THAT(tree->path, testing::EndsWith("-source"));
@@ -51,14 +54,14 @@ TEST_F(PathSourceTest, GarbageCollectionTakesATreeOnlyAfterItsRelease) {
 
 TEST_F(PathSourceTest, ASocketInTheTreeIsNamed) {
   ASSERT_EQ(mkfifo((dir_ / "tree/pipe").c_str(), 0600), 0);
-  const auto tree = source_.Snapshot({.path = dir_ / "tree"}, {}, "e1");
+  const auto tree = source_.Snapshot({.path = dir_ / "tree"}, {}, "e1", kGoing);
   EXPECT_TRUE(absl::IsInvalidArgument(tree.status())) << tree.status();
   EXPECT_THAT(std::string(tree.status().message()), testing::HasSubstr("tree/pipe"));
 }
 
 TEST_F(PathSourceTest, WithoutNixTheErrorSaysWhatInstallsIt) {
   settings_.search_path = dir_ / "nothing";
-  const auto tree = PathSource(settings_, later_).Snapshot({.path = dir_ / "tree"}, {}, "e1");
+  const auto tree = PathSource(settings_, later_).Snapshot({.path = dir_ / "tree"}, {}, "e1", kGoing);
   EXPECT_TRUE(absl::IsFailedPrecondition(tree.status())) << tree.status();
   EXPECT_THAT(std::string(tree.status().message()), testing::HasSubstr("deploy/install-deps"));
 }
@@ -77,9 +80,9 @@ std::string CountingPath(const TestDir& dir, const std::string& log) {
 TEST_F(PathSourceTest, AnUnchangedTreeIsNotReadAgain) {
   settings_.search_path = CountingPath(dir_, dir_ / "log");
   PathSource source(settings_, later_);
-  const auto first = source.Snapshot({.path = dir_ / "tree"}, {}, "e1");
+  const auto first = source.Snapshot({.path = dir_ / "tree"}, {}, "e1", kGoing);
   ASSERT_TRUE(first.ok()) << first.status();
-  const auto second = source.Snapshot({.path = dir_ / "tree"}, {}, "e2");
+  const auto second = source.Snapshot({.path = dir_ / "tree"}, {}, "e2", kGoing);
   ASSERT_TRUE(second.ok()) << second.status();
   EXPECT_EQ(first->path, second->path);
   EXPECT_EQ(first->revision, second->revision);
@@ -90,10 +93,10 @@ TEST_F(PathSourceTest, AnUnchangedTreeIsNotReadAgain) {
 }
 
 TEST_F(PathSourceTest, ATreeThatTheStoreHasLostIsReadAgain) {
-  ASSERT_TRUE(source_.Snapshot({.path = dir_ / "tree"}, {}, "e1").ok());
+  ASSERT_TRUE(source_.Snapshot({.path = dir_ / "tree"}, {}, "e1", kGoing).ok());
   source_.Release("e1");
   CollectGarbage();
-  const auto tree = source_.Snapshot({.path = dir_ / "tree"}, {}, "e2");
+  const auto tree = source_.Snapshot({.path = dir_ / "tree"}, {}, "e2", kGoing);
   ASSERT_TRUE(tree.ok()) << tree.status();
   EXPECT_TRUE(FileExists(tree->path + "/default.nix"));
 }
@@ -104,9 +107,9 @@ TEST_F(PathSourceTest, ATreeOfWhichAFileIsNewIsNotTakenForSettled) {
   ASSERT_TRUE(MakeDirectories(dir_ / "new").ok());
   PathSource source(settings_, now);
   ASSERT_TRUE(WriteFileAtomically(dir_ / "new/a", "a").ok());
-  ASSERT_TRUE(source.Snapshot({.path = dir_ / "new"}, {}, "e1").ok());
+  ASSERT_TRUE(source.Snapshot({.path = dir_ / "new"}, {}, "e1", kGoing).ok());
   EXPECT_TRUE(WriteFileAtomically(dir_ / "new/a", "b").ok());
-  EXPECT_EQ(*ReadFile(source.Snapshot({.path = dir_ / "new"}, {}, "e1")->path + "/a"), "b");
+  EXPECT_EQ(*ReadFile(source.Snapshot({.path = dir_ / "new"}, {}, "e1", kGoing)->path + "/a"), "b");
 }
 
 TEST_F(PathSourceTest, EveryKindOfChangeChangesTheStamp) {

@@ -3,6 +3,7 @@
 #ifndef HYDRANT_DAEMON_SOURCE_SOURCE_H_
 #define HYDRANT_DAEMON_SOURCE_SOURCE_H_
 
+#include <atomic>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -29,9 +30,10 @@ class TreeSource {
   // Unavailable when a remote does not answer, ResourceExhausted (disk, size), Unimplemented for a kind that
   // this source does not serve, InvalidArgument when it is no folder, no address, or a point of a path.
   // `root`: a name (no slash) under which the tree is kept from garbage collection until Release; taken again
-  // it keeps the new tree too. Any thread.
+  // it keeps the new tree too. Cancelled soon after `cancelled` becomes true where a remote is waited for.
+  // Any thread.
   virtual absl::StatusOr<Tree> Snapshot(const SourceSpec& spec, const SourcePoint& point,
-                                        const std::string& root) = 0;
+                                        const std::string& root, const std::atomic<bool>& cancelled) = 0;
   // Nothing when there is no such root.
   virtual void Release(const std::string& root) = 0;
 };

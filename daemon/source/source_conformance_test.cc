@@ -1,4 +1,5 @@
 // What every TreeSource promises, held against the real one and its twin.
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -17,6 +18,8 @@
 
 namespace hydrant {
 namespace {
+
+const std::atomic<bool> kGoing = false;
 
 const SystemClock kClock;
 
@@ -46,7 +49,7 @@ class SourceConformance : public testing::TestWithParam<Kind> {
     ASSERT_TRUE(WriteFileAtomically(path, text).ok());
   }
   absl::StatusOr<Tree> Snapshot(const std::string& path, const std::string& root = "e1") {
-    return source_->Snapshot(GetParam().spec(path), {}, root);
+    return source_->Snapshot(GetParam().spec(path), {}, root, kGoing);
   }
 
   TestDir dir_;
@@ -101,11 +104,11 @@ TEST_P(SourceConformance, AFileIsNoTree) {
 TEST_P(SourceConformance, WhatItDoesNotServeIsSaid) {
   const SourceSpec other = GetParam().spec == ByCommit ? SourceSpec{.path = dir_ / "tree"}
                                                        : SourceSpec{.git = "https://example.org/x"};
-  EXPECT_TRUE(absl::IsUnimplemented(source_->Snapshot(other, {}, "e1").status()));
+  EXPECT_TRUE(absl::IsUnimplemented(source_->Snapshot(other, {}, "e1", kGoing).status()));
 }
 
 TEST_P(SourceConformance, ABranchThatIsNotThereIsAnError) {
-  const auto tree = source_->Snapshot(GetParam().spec(dir_ / "tree"), {.branch = "nosuch"}, "e1");
+  const auto tree = source_->Snapshot(GetParam().spec(dir_ / "tree"), {.branch = "nosuch"}, "e1", kGoing);
   EXPECT_TRUE(absl::IsInvalidArgument(tree.status()) || absl::IsNotFound(tree.status())) << tree.status();
   EXPECT_NE(tree.status().message().find("nosuch"), absl::string_view::npos);
 }

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -287,8 +288,8 @@ class Conversation {
   Conversation(Subprocess& process, std::string_view input, size_t max_output)
       : process_(process), input_(input), max_output_(max_output) {}
 
-  // False when `deadline` came first.
-  bool Drive(absl::Time deadline, Completed& completed) {
+  // False when `deadline` came first, or it is not wanted any more.
+  bool Drive(absl::Time deadline, const std::function<bool()>& is_cancelled, Completed& completed) {
     for (UniqueFd* fd : {&process_.stdin_fd(), &process_.stdout_fd(), &process_.stderr_fd()}) {
       fcntl(fd->get(), F_SETFL, fcntl(fd->get(), F_GETFL) | O_NONBLOCK);
     }
@@ -301,16 +302,17 @@ class Conversation {
       Drain(process_.stderr_fd(), completed.err);
       if (ended) return true;
       const absl::Duration left = deadline - absl::Now();
-      if (left <= absl::ZeroDuration()) return false;
+      if (left <= absl::ZeroDuration() || is_cancelled()) return false;
+      const absl::Duration look = std::min(left, absl::Milliseconds(50));
       const bool all_closed = !process_.stdout_fd().valid() && !process_.stderr_fd().valid();
       if (all_closed && !process_.stdin_fd().valid()) {
-        process_.WaitFor(left);
+        process_.WaitFor(look);
         continue;
       }
       pollfd fds[] = {{process_.stdin_fd().get(), POLLOUT, 0},
                       {process_.stdout_fd().get(), POLLIN, 0},
                       {process_.stderr_fd().get(), POLLIN, 0}};
-      poll(fds, 3, PollMilliseconds(std::min(left, absl::Milliseconds(50))));
+      poll(fds, 3, PollMilliseconds(look));
     }
   }
 
@@ -346,15 +348,17 @@ class Conversation {
 }  // namespace
 
 absl::StatusOr<Completed> Run(Subprocess::Options options, std::string_view input, absl::Duration timeout,
-                              size_t max_output) {
+                              size_t max_output, const std::atomic<bool>* cancelled) {
   options.pipe_stdin = options.pipe_stdout = options.pipe_stderr = true;
   const std::string program = options.argv.empty() ? "" : options.argv[0];
   const absl::Time deadline = absl::Now() + timeout;
   HYDRANT_ASSIGN_OR_RETURN(auto process, Subprocess::Start(std::move(options)));
   SigpipeBlock no_sigpipe;
   Completed completed;
-  if (!Conversation(*process, input, max_output).Drive(deadline, completed)) {
+  const auto is_cancelled = [&] { return cancelled != nullptr && cancelled->load(); };
+  if (!Conversation(*process, input, max_output).Drive(deadline, is_cancelled, completed)) {
     process->Stop(absl::ZeroDuration());
+    if (is_cancelled()) return absl::CancelledError(absl::StrCat("run ", program, ": cancelled"));
     return absl::DeadlineExceededError(
         absl::StrCat("run ", program, ": no end within ", absl::FormatDuration(timeout)));
   }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -78,9 +79,11 @@ struct Completed {
 };
 
 // Runs it to its end with `input` on its standard input, both outputs captured (each bounded by `max_output` bytes, the
-// rest is read and dropped). DeadlineExceeded after `timeout` (the group is killed).
+// rest is read and dropped). DeadlineExceeded after `timeout`, Cancelled within 50 ms after `cancelled` became true (the
+// group is killed).
 absl::StatusOr<Completed> Run(Subprocess::Options options, std::string_view input = {},
-                              absl::Duration timeout = absl::InfiniteDuration(), size_t max_output = 16 << 20);
+                              absl::Duration timeout = absl::InfiniteDuration(), size_t max_output = 16 << 20,
+                              const std::atomic<bool>* cancelled = nullptr);
 
 }  // namespace hydrant
 

@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <atomic>
+#include <thread>
+
 #include "absl/strings/numbers.h"
 #include "lib/base/file.h"
 #include "lib/base/test_dir.h"
@@ -44,6 +47,19 @@ TEST(RunTest, OutputBeyondTheBoundIsDroppedButRead) {
   ASSERT_TRUE(done.ok());
   EXPECT_EQ(done->out.size(), 10u);
   EXPECT_EQ(done->err, "end\n");
+}
+
+TEST(RunTest, WhatIsNotWantedAnyMoreIsKilled) {
+  std::atomic<bool> cancelled = false;
+  for (const char* script : {"echo begun; sleep 1000 & wait", "exec >&- 2>&-; sleep 1000"}) {
+    cancelled = false;
+    std::thread waiter([&] {
+      const auto done = hydrant::Run(Shell(script), "", absl::InfiniteDuration(), 100, &cancelled);
+      EXPECT_EQ(done.status().code(), absl::StatusCode::kCancelled) << script;
+    });
+    cancelled = true;
+    waiter.join();
+  }
 }
 
 TEST(RunTest, HungProgramIsKilledAtTheTimeout) {

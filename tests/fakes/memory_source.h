@@ -21,7 +21,7 @@ namespace hydrant {
 class MemorySource final : public TreeSource {
  public:
   absl::StatusOr<Tree> Snapshot(const SourceSpec& spec, const SourcePoint& point,
-                                const std::string& root) override {
+                                const std::string& root, const std::atomic<bool>&) override {
     namespace fs = std::filesystem;
     if (!spec.git.empty())
       return absl::UnimplementedError(

@@ -131,7 +131,7 @@ class GraphEvaluator final : public Evaluator {
 
 class NamedSource final : public TreeSource {
  public:
-  absl::StatusOr<Tree> Snapshot(const SourceSpec&, const SourcePoint&, const std::string&) override {
+  absl::StatusOr<Tree> Snapshot(const SourceSpec&, const SourcePoint&, const std::string&, const std::atomic<bool>&) override {
     return Tree{.path = "/", .revision = revision};
   }
   void Release(const std::string&) override {}
