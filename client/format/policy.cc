@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/format/table.h"
@@ -18,26 +19,43 @@ constexpr size_t kMostNamed = 8;  // packages of a reason, variants of a finding
 // "unfree: CUDA EULA, through x" -> "unfree"; "unsupported system" -> "unsupported".
 std::string ShortReason(const std::string& reason) { return reason.substr(0, reason.find_first_of(":, ")); }
 
-// Packages (as in the grid's rows) and how many variants of them, by reason, in the order in which they were met.
+// Packages (as in the grid's rows) and how many variants of them, by reason, in the order in which they were met. Reasons that
+// differ only in the version of the package through which they come are one.
 struct SkippedGroup {
-  std::string reason;
+  std::string reason;                 // without that version
+  std::vector<std::string> versions;
   int64_t variants = 0;
   std::vector<std::string> packages;
 };
+
+// "unfree: CUDA EULA, through cudatoolkit-12.9.1" -> {"unfree: CUDA EULA, through cudatoolkit", "12.9.1"}.
+std::pair<std::string, std::string> SplitReason(const std::string& reason) {
+  constexpr std::string_view kThrough = ", through ";
+  const size_t through = reason.find(kThrough);
+  if (through == reason.npos) return {reason, ""};
+  for (size_t i = through + kThrough.size(); i + 1 < reason.size(); ++i) {
+    if (reason[i] == '-' && absl::ascii_isdigit(static_cast<unsigned char>(reason[i + 1])))
+      return {reason.substr(0, i), reason.substr(i + 1)};
+  }
+  return {reason, ""};
+}
+
+void AddOnce(const std::string& word, std::vector<std::string>& words) {
+  if (!word.empty() && std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+}
 
 std::vector<SkippedGroup> GroupSkipped(const Variants& variants) {
   std::vector<SkippedGroup> groups;
   std::map<std::string, size_t> index;
   for (const auto& variant : variants) {
     if (!variant.hydra().skips()) continue;
-    const auto [found, added] = index.emplace(variant.hydra().reason(), groups.size());
+    const auto [reason, version] = SplitReason(variant.hydra().reason());
+    const auto [found, added] = index.emplace(reason, groups.size());
     if (added) groups.push_back({.reason = found->first});
     SkippedGroup& group = groups[found->second];
     ++group.variants;
-    const std::string name = RowName(variant);
-    if (std::find(group.packages.begin(), group.packages.end(), name) == group.packages.end()) {
-      group.packages.push_back(name);
-    }
+    AddOnce(version, group.versions);
+    AddOnce(RowName(variant), group.packages);
   }
   return groups;
 }
@@ -48,6 +66,12 @@ std::string Names(const std::vector<std::string>& names) {
   std::string text = absl::StrJoin(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", ");
   if (shown < names.size()) absl::StrAppend(&text, " and ", names.size() - shown, " more");
   return text;
+}
+
+// "unfree: CUDA EULA, through cudatoolkit-12.9.1", or of several "… cudatoolkit 12.6.3, 12.9.1".
+std::string ReasonOf(const SkippedGroup& group) {
+  if (group.versions.empty()) return group.reason;
+  return absl::StrCat(group.reason, group.versions.size() == 1 ? "-" : " ", Names(group.versions));
 }
 
 Style StyleOf(const v1::Finding& finding) { return finding.severity() == "refuse" ? Style::kBad : Style::kWarn; }
@@ -159,7 +183,7 @@ void WriteHydraSection(const Variants& variants, Writer& writer) {
   if (groups.empty()) return;
   writer.Line().Text("Hydra would skip", Style::kBold).Line();
   for (const SkippedGroup& group : groups) {
-    writer.Text("  " + group.reason).Text("  " + Count(group.variants, "variant"), Style::kDim).Line();
+    writer.Text("  " + ReasonOf(group)).Text("  " + Count(group.variants, "variant"), Style::kDim).Line();
     writer.Paragraph(Names(group.packages), 4, Style::kDim);
   }
 }
@@ -187,7 +211,7 @@ void WriteFindings(const Variants& variants, Writer& writer) {
 std::string MarkdownHydraSection(const Variants& variants) {
   std::string out;
   for (const SkippedGroup& group : GroupSkipped(variants)) {
-    absl::StrAppend(&out, out.empty() ? "\n### Hydra would skip\n\n" : "", "- ", MarkdownText(group.reason), ": ",
+    absl::StrAppend(&out, out.empty() ? "\n### Hydra would skip\n\n" : "", "- ", MarkdownText(ReasonOf(group)), ": ",
                     Count(group.variants, "variant"), " of ", MarkdownText(Names(group.packages)), "\n");
   }
   return out;

@@ -30,6 +30,21 @@ TEST(PolicyTest, ARowHasTheWordOfItsCells) {
   EXPECT_EQ(WordOf({"unfree, through mkl-2024"}), "unfree");
 }
 
+TEST(PolicyTest, ReasonsOfOneLibraryInManyReleasesAreOne) {
+  Variants variants;
+  for (const char* reason : {"unfree: CUDA EULA, through cudatoolkit-12.6.3", "broken",
+                             "unfree: CUDA EULA, through cudatoolkit-12.9.1", "unfree, through mkl-2024"}) {
+    v1::VariantStatus& variant = *variants.Add();
+    variant.set_package("torch");
+    variant.mutable_hydra()->set_skips(true);
+    variant.mutable_hydra()->set_reason(reason);
+  }
+  EXPECT_EQ(MarkdownHydraSection(variants),
+            "\n### Hydra would skip\n\n"
+            "- unfree: CUDA EULA, through cudatoolkit 12.6.3, 12.9.1: 2 variants of torch\n"
+            "- broken: 1 variant of torch\n- unfree, through mkl-2024: 1 variant of torch\n");
+}
+
 TEST(PolicyTest, AMarkSaysWhatAStateDoesNot) {
   v1::VariantStatus variant;
   EXPECT_EQ(PolicyMarks(variant), "");

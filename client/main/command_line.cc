@@ -62,8 +62,7 @@ std::string WhyNoEvaluation(const std::string& word) {
 // Which evaluation of a matrix is meant.
 void AddEvaluation(CLI::App& app, EvaluationChoice& of) {
   AddBranch(app, of.branch);
-  app.add_option("--eval", of.evaluation, "An evaluation's number; default: the newest")
-      ->check(WhyNoEvaluation, "");
+  app.add_option("--eval", of.evaluation, "An evaluation's number; default: the newest")->check(WhyNoEvaluation, "");
 }
 
 void AddMatrixVerbs(VerbTree& tree) {
@@ -87,8 +86,7 @@ void AddEvaluationVerbs(VerbTree& tree) {
   CLI::App* root = &tree.root();
   tree.Verb<PlanOptions>(
       root, "plan", "Evaluate a matrix file and say what would be built, and what that would cost",
-      "Counts variants and steps (to build, shared, in a cache already), core-hours, GPU-minutes, bytes and "
-      "the\n"
+      "Counts variants and steps (to build, shared, in a cache already), core-hours, GPU-minutes, bytes and the\n"
       "time on the workers that are connected, all from what the farm built before. What it never built is\n"
       "counted and stands in no sum. Records nothing. Needs a submitter's token.",
       [](CLI::App& app, PlanOptions& o) {
@@ -103,11 +101,9 @@ void AddEvaluationVerbs(VerbTree& tree) {
       Plan);
   tree.Verb<TriggerOptions>(
       root, "trigger", "Ask for an evaluation of a matrix",
-      "One for each branch that the matrix names. With --wait: exit 0 if the gate of each passed (every "
-      "required "
+      "One for each branch that the matrix names. With --wait: exit 0 if the gate of each passed (every required "
       "variant\n"
-      "is cached), else 1. A restart of hydrantd meanwhile is waited for, up to 10 minutes. What --rev asked "
-      "for moves no\n"
+      "is cached), else 1. A restart of hydrantd meanwhile is waited for, up to 10 minutes. What --rev asked for moves no\n"
       "channel. Needs a submitter's token.",
       [](CLI::App& app, TriggerOptions& o) {
         app.add_option("MATRIX", o.matrix, "The matrix's name")->required();
@@ -129,9 +125,7 @@ void AddEvaluationVerbs(VerbTree& tree) {
   tree.Verb<StatusOptions>(
       group, "show", "One evaluation: its grid, then what failed and what waits, and why", "",
       [](CLI::App& app, StatusOptions& o) {
-        app.add_option("EVAL", o.of.evaluation, "The evaluation's number")
-            ->required()
-            ->check(WhyNoEvaluation, "");
+        app.add_option("EVAL", o.of.evaluation, "The evaluation's number")->required()->check(WhyNoEvaluation, "");
       },
       ShowStatus);
   tree.Verb<StatusOptions>(
@@ -153,8 +147,7 @@ void AddEvaluationVerbs(VerbTree& tree) {
       Watch);
   tree.Verb<ReportOptions>(
       root, "report", "What came of an evaluation, as a comment for a pull request",
-      "Markdown unless --output says otherwise. With --against only what changed between the two, and the "
-      "first\n"
+      "Markdown unless --output says otherwise. With --against only what changed between the two, and the first\n"
       "input that made each change.",
       [](CLI::App& app, ReportOptions& o) {
         app.add_option("EVAL", o.target, "An evaluation's number, or a matrix for its newest")->required();
@@ -210,8 +203,8 @@ void AddActionVerbs(VerbTree& tree) {
       },
       Retry);
   tree.Verb<SelectionOptions>(root, "cancel", "Stop what only the named variants, step or evaluation want",
-                              "What others want too goes on. Needs a submitter's token.", AddSelection,
-                              Cancel);
+                                 "What others want too goes on. Needs a submitter's token.", AddSelection,
+                                 Cancel);
 }
 
 void AddFarmVerbs(VerbTree& tree) {
@@ -221,7 +214,7 @@ void AddFarmVerbs(VerbTree& tree) {
   CLI::App* worker = tree.Group("worker", "The farm's workers");
   tree.Add(worker, "list", "All workers with what they offer", "", WorkerList);
   tree.Verb<NameOptions>(worker, "show", "One worker: its offer, GPUs and what it runs", "",
-                         name("The worker"), WorkerShow);
+                            name("The worker"), WorkerShow);
   tree.Verb<NameOptions>(
       worker, "drain", "Let a worker finish what it runs and give it nothing new",
       "Holds across restarts of both sides, until undrain. Needs an operator's token.", name("The worker"),
@@ -233,7 +226,7 @@ void AddFarmVerbs(VerbTree& tree) {
       tree.Group("channel", "Channels: names that point to the newest evaluation that passed its gate");
   tree.Add(channel, "list", "All channels", "", ChannelList);
   tree.Verb<NameOptions>(channel, "show", "One channel with its whole revision", "", name("The channel"),
-                         ChannelShow);
+                            ChannelShow);
   tree.Verb<UseOptions>(
       &tree.root(), "use", "The snippet that makes a machine use this farm's cache",
       "With a VARIANT also the lines that fetch it. --format shebang: the head of a script that runs with "
@@ -312,8 +305,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     line.text = out.str();
     return line;
   }
-  if (app.get_option("--output")->count() == 0 && app.got_subcommand("report"))
-    line.form = OutputForm::kMarkdown;
+  if (app.get_option("--output")->count() == 0 && app.got_subcommand("report")) line.form = OutputForm::kMarkdown;
   line.verb = tree.TakeChosen();
   return line;
 }
