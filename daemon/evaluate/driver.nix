@@ -119,6 +119,18 @@ let
     else
       _: _: null;
 
+  resolve = resolveFrom packages;
+  resolveFrom = import ./resolve.nix {
+    inherit packages kind;
+    era = if builtIn then chosen.recipe else null;
+    cuda = request.slice.cuda or "default";
+  };
+
+  metaFields = import ./package_facts.nix {
+    inherit packages hygieneOf attempt discard;
+    recipe = if builtIn then { name = chosen.recipe; inherit (chosen) why; } else null;
+  };
+
   # In a built-in recipe python3Packages is the slice's Python set.
   pathOf =
     {
@@ -130,96 +142,6 @@ let
       [ "${python}Packages" ] ++ builtins.tail path
     else
       path;
-
-  # {found = value; parent = set; as = path or null;} or {missing = name; parent = set or null;}. At each step the whole rest is
-  # tried first, and what is missing under its name is looked for under the others of the era.
-  resolve = resolveFrom packages;
-  resolveFrom = set: path: resolveIn [ ] false set path;
-  resolveIn =
-    before: renamed: set: path:
-    let
-      whole = builtins.concatStringsSep "." path;
-      first = builtins.head path;
-      rest = builtins.tail path;
-      other = otherName set first;
-      foundAs = name: if renamed then builtins.concatStringsSep "." (before ++ [ name ]) else null;
-    in
-    if !builtins.isAttrs set then
-      {
-        missing = first;
-        parent = null;
-        message = "attribute '${first}' missing: what should hold it is ${kind set}";
-      }
-    else if set ? ${whole} then
-      {
-        found = set.${whole};
-        parent = set;
-        as = foundAs whole;
-      }
-    else if rest != [ ] && set ? ${first} then
-      resolveIn (before ++ [ first ]) renamed set.${first} rest
-    else if other != null && rest == [ ] then
-      {
-        found = other.value;
-        parent = set;
-        as = builtins.concatStringsSep "." (before ++ [ other.name ]);
-      }
-    else if other != null then
-      resolveIn (before ++ [ other.name ]) true other.value rest
-    else
-      {
-        missing = first;
-        parent = set;
-        message = "attribute '${first}' missing";
-      };
-
-  names = if builtIn then (import ./attribute_names.nix).${chosen.recipe} or { } else { };
-  cudaMajor =
-    if (request.slice.cuda or "default") != "default" then
-      request.slice.cuda
-    else
-      packages.cudaPackages.cudaMajorVersion or packages.cudaPackages.cudaVersion or "";
-
-  # The first candidate for a missing attribute that is there: {name, value}, else null.
-  otherName =
-    set: missing:
-    let
-      split = path: builtins.filter builtins.isString (builtins.split "\\." path);
-      within = value: path: if path == [ ] then { inherit value; } else if value ? ${builtins.head path} then within value.${builtins.head path} (builtins.tail path) else null;
-      named =
-        path:
-        let
-          name = builtins.replaceStrings [ "{cuda}" ] [ (builtins.head (split cudaMajor)) ] path;
-          there = within set (split name);
-        in
-        if there == null then [ ] else [ { inherit name; inherit (there) value; } ];
-      overridden =
-        { of, override }:
-        if set ? ${of} && builtins.isAttrs set.${of} && takes set.${of} override then
-          [
-            {
-              name = "${of}.override ${builtins.toJSON override}";
-              value = set.${of}.override override;
-            }
-          ]
-        else
-          [ ];
-      candidates = builtins.concatMap (candidate: if builtins.isString candidate then named candidate else overridden candidate) (
-        names.${missing} or [ ]
-      );
-    in
-    if candidates == [ ] then null else builtins.head candidates;
-
-  # Whether a package can be overridden so. What does not tell its arguments is asked by its passthru.
-  takes =
-    package: arguments:
-    package ? override
-    && (
-      if builtins.isAttrs package.override && package.override ? __functionArgs then
-        builtins.intersectAttrs package.override.__functionArgs arguments == arguments
-      else
-        builtins.all (argument: package ? ${argument}) (builtins.attrNames arguments)
-    );
 
   kind = value: (if builtins.isAttrs value then "a " else if builtins.isInt value then "an " else "a ") + builtins.typeOf value;
   discard = builtins.unsafeDiscardStringContext;
@@ -254,120 +176,6 @@ let
       result = builtins.tryEval (builtins.deepSeq value value);
     in
     if result.success then result.value else null;
-
-  licences =
-    meta:
-    let
-      given = meta.license or [ ];
-      one =
-        licence:
-        if builtins.isString licence then
-          {
-            name = licence;
-            free = licence != "unfree";
-          }
-        else
-          {
-            name = licence.shortName or licence.spdxId or licence.fullName or "unknown";
-            free = licence.free or true;
-          };
-    in
-    map one (if builtins.isList given then given else [ given ]);
-
-  metaFields =
-    path: drv:
-    let
-      meta = drv.meta or { };
-      of = types: value: if builtins.elem (builtins.typeOf value) types then value else null;
-      fields = {
-        licences = attempt (licences meta);
-        broken = attempt (of [ "bool" ] (meta.broken or null));
-        unfree = attempt (of [ "bool" ] (meta.unfree or null));
-        insecure = attempt (of [ "bool" ] (meta.insecure or null));
-        unsupported = attempt (of [ "bool" ] (meta.unsupported or null));
-        hydraPlatform = attempt (hydraPlatform drv);
-        timeout = attempt (of [ "int" ] (meta.timeout or null));
-        maxSilent = attempt (of [ "int" ] (meta.maxSilent or null));
-        position = attempt (of [ "string" ] (meta.position or null));
-        description = attempt (of [ "string" ] (meta.description or null));
-        cudaSupport = attempt (of [ "bool" ] (drv.cudaSupport or drv.passthru.cudaSupport or null));
-        rocmSupport = attempt (of [ "bool" ] (drv.rocmSupport or drv.passthru.rocmSupport or null));
-        cudaVersion = attempt (
-          of [ "string" ] (sets.cudaMajorMinorVersion or sets.cudaVersion or drv.cudaVersion or (majorMinor drv.cudatoolkit.version or null))
-        );
-        cudaCapabilities = attempt (
-          texts (drv.cudaCapabilities or sets.flags.cudaCapabilities or sets.cudaFlags.cudaCapabilities or null)
-        );
-        pythonVersion = attempt (of [ "string" ] (drv.pythonModule.pythonVersion or null));
-        unfreeThrough = attempt (nearestUnfree drv);
-        hygiene = attempt (hygieneOf path drv);
-        recipe = if builtIn then attempt { name = chosen.recipe; inherit (chosen) why; } else null;
-      };
-      sets = drv.cudaPackages or drv.passthru.cudaPackages or { };
-      majorMinor = version: if builtins.isString version then builtins.head (builtins.match "([0-9]+\\.[0-9]+).*|.*" version) else null;
-      texts = value: if builtins.isList value && builtins.all builtins.isString value then value else null;
-    in
-    removeAttrs fields (builtins.filter (field: fields.${field} == null) (builtins.attrNames fields));
-
-  # Whether Hydra builds it for its system; null: its meta does not tell. A member is a system or, in newer trees, a pattern
-  # for lib.meta.platformMatch.
-  hydraPlatform =
-    drv:
-    let
-      platforms = drv.meta.hydraPlatforms;
-      patterns = builtins.filter builtins.isAttrs platforms;
-      knowsPatterns = packages ? lib.meta.platformMatch && packages ? stdenv.hostPlatform;
-    in
-    if !(drv ? meta.hydraPlatforms) || !builtins.isList platforms then
-      null
-    else if builtins.elem drv.system platforms then
-      true
-    else if patterns == [ ] then
-      false
-    else if knowsPatterns then
-      builtins.any (packages.lib.meta.platformMatch packages.stdenv.hostPlatform) patterns
-    else
-      null;
-
-  # The nearest unfree one among the inputs of a derivation, level by level, and through which inputs it comes: {package, licence,
-  # inputs = [name …]}, or null. Bounded: what lies farther than `unfreeDepth` or beyond `unfreeCount` is not looked at.
-  unfreeDepth = 6;
-  unfreeCount = 300;
-  nearestUnfree = drv: search (unfreeDepth - 1) { } (inputsOf [ ] drv);
-  search =
-    depth: seen: level:
-    let
-      all = builtins.listToAttrs (map (input: { name = input.path; value = input; }) level);
-      new = builtins.attrValues (removeAttrs all (builtins.attrNames seen));
-      hit = builtins.filter (input: unfreeOf input.drv != [ ]) new;
-      count = builtins.length (builtins.attrNames seen) + builtins.length new;
-    in
-    if hit != [ ] then
-      {
-        package = (builtins.head hit).drv.name;
-        licence = builtins.head (unfreeOf (builtins.head hit).drv);
-        inputs = (builtins.head hit).through;
-      }
-    else if new == [ ] || depth == 0 || count > unfreeCount then
-      null
-    else
-      search (depth - 1) (seen // all) (builtins.concatMap (input: inputsOf (input.through ++ [ input.drv.name ]) input.drv) new);
-  inputsOf =
-    through: drv:
-    builtins.concatMap (
-      drv:
-      if builtins.isAttrs drv && drv.type or null == "derivation" then
-        [ { path = discard drv.outPath; inherit drv through; } ]
-      else
-        [ ]
-    ) (builtins.concatMap (field: listOf (drv.drvAttrs.${field} or [ ])) [ "buildInputs" "propagatedBuildInputs" "nativeBuildInputs" "propagatedNativeBuildInputs" ]);
-  listOf = value: if builtins.isList value then value else [ ];
-  unfreeOf =
-    drv:
-    let
-      unfree = attempt (map (licence: licence.name) (builtins.filter (licence: !licence.free) (licences (drv.meta or { }))));
-    in
-    if unfree == null then [ ] else unfree;
 
   # The environment with just this package: a derivation, or null.
   environmentOf =
