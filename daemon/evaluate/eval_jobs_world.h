@@ -1,4 +1,5 @@
-// For tests: NixEvalJobsEvaluator with tests/fakes/nix_eval_jobs, on a store of its own.
+// For tests: NixEvalJobsEvaluator with the nix-eval-jobs of PATH or, where there is none that keeps to restrict-eval (Debian
+// packages none at all), with tests/fakes/nix_eval_jobs, on a store of its own.
 #ifndef HYDRANT_DAEMON_EVALUATE_EVAL_JOBS_WORLD_H_
 #define HYDRANT_DAEMON_EVALUATE_EVAL_JOBS_WORLD_H_
 
@@ -7,13 +8,19 @@
 
 #include "daemon/evaluate/evaluation_fixture.h"
 #include "daemon/evaluate/nix_eval_jobs_evaluator.h"
+#include "lib/base/subprocess.h"
 
 namespace hydrant {
 
 struct EvalJobsWorld {
-  explicit EvalJobsWorld(const std::string& tree) : nix(tree) {
-    nix.Install("nix-eval-jobs", "exec python3 " HYDRANT_SOURCE_DIR "/tests/fakes/nix_eval_jobs \"$@\"");
+  explicit EvalJobsWorld(const std::string& tree) : nix(tree) { nix.Install("nix-eval-jobs", "exec " + Program()); }
+  // A line of shell: the program with the arguments of the script in which it stands.
+  static std::string Program() {
+    const bool real = Run({.argv = {"nix-eval-jobs", "--help"}}).ok();
+    const std::string path = absl::StrCat("env PATH=", getenv("PATH"));
+    return real ? path + " nix-eval-jobs \"$@\"" : "python3 " HYDRANT_SOURCE_DIR "/tests/fakes/nix_eval_jobs \"$@\"";
   }
+  // It is looked at when it is opened, and may become another afterwards.
   Evaluator& evaluator() {
     if (pool != nullptr) return *pool;
     auto& own = static_cast<NixEvaluator&>(nix.evaluator());

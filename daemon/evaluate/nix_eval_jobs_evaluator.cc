@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "daemon/evaluate/eval_jobs_line.h"
+#include "daemon/evaluate/eval_jobs_probe.h"
 #include "daemon/evaluate/line_process.h"
 #include "daemon/evaluate/outcome_batcher.h"
 #include "lib/base/file.h"
@@ -148,6 +149,10 @@ absl::StatusOr<std::unique_ptr<NixEvalJobsEvaluator>> NixEvalJobsEvaluator::Open
                      options.program.find('/') == std::string::npos ? " in PATH" : "",
                      "; \"nix\" needs nothing but Nix itself"));
   }
+  std::map<std::string, std::string> env = nix::CommandEnvironment(options.bounds.nix);
+  env["NIX_CONFIG"] += kRestricted;
+  HYDRANT_RETURN_IF_ERROR(
+      CheckIsRestricted(options.program, std::move(env), options.bounds.nix.folder + "/runs"));
   return std::unique_ptr<NixEvalJobsEvaluator>(new NixEvalJobsEvaluator(std::move(options)));
 }
 
@@ -189,6 +194,7 @@ absl::StatusOr<std::vector<std::string>> NixEvalJobsEvaluator::Command(
                                       "--argstr",
                                       "inputs",
                                       inputs};
+  for (std::string& argument : LookupArguments(prepared.env)) command.push_back(std::move(argument));
   if (options_.bounds.memory > 0) {
     const uint64_t megabytes = std::max<uint64_t>((options_.bounds.memory >> 20) / 2, 1);
     command.insert(command.end(), {"--max-memory-size", absl::StrCat(megabytes)});

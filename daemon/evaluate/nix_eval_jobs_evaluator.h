@@ -24,7 +24,8 @@ class NixEvalJobsEvaluator final : public Evaluator {
     NixEvaluator& nix;
   };
 
-  // FailedPrecondition when there is no such program; it names the setting.
+  // FailedPrecondition when there is no such program, or it lets a tree read any file (CheckIsRestricted); it names the
+  // setting.
   static absl::StatusOr<std::unique_ptr<NixEvalJobsEvaluator>> Open(Options options);
 
   // As NixEvaluator, which is asked for the rest and has the whole time for that again.

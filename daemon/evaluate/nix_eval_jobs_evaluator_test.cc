@@ -1,5 +1,4 @@
-// Beside what the conformance suite holds: who answers what, with tests/fakes/nix_eval_jobs in place of the
-// real program.
+// Beside what the conformance suite holds: who answers what.
 #include "daemon/evaluate/nix_eval_jobs_evaluator.h"
 
 #include <string>
@@ -76,6 +75,7 @@ TEST_F(NixEvalJobsEvaluatorTest, FactsAndEnvironmentsAreToldAndBadOnesLoseNoDeri
 
 TEST_F(NixEvalJobsEvaluatorTest, WhatItLeavesWhenItDiesNixIsAskedFor) {
   NoteNix();
+  world_.nix.Install("nix-eval-jobs", EvalJobsWorld::Program() + " | head -n 2; exit 1");
   const Answers answers = Evaluate({"deep", "good", "throws"});
   ASSERT_TRUE(answers.status.ok()) << answers.status;
   EXPECT_TRUE(NixWasAsked());
@@ -85,6 +85,7 @@ TEST_F(NixEvalJobsEvaluatorTest, WhatItLeavesWhenItDiesNixIsAskedFor) {
 }
 
 TEST_F(NixEvalJobsEvaluatorTest, OneThatPrintsGarbageOrNothingCostsOnlyTime) {
+  world_.evaluator();
   world_.nix.Install("nix-eval-jobs", "head -c 100000 /dev/urandom; head -c 100000 /dev/urandom >&2; exit 3");
   const Answers answers = Evaluate({"good", "throws"});
   ASSERT_TRUE(answers.status.ok()) << answers.status;
@@ -92,8 +93,9 @@ TEST_F(NixEvalJobsEvaluatorTest, OneThatPrintsGarbageOrNothingCostsOnlyTime) {
 }
 
 TEST_F(NixEvalJobsEvaluatorTest, OneThatSaysNothingForTooLongIsEnded) {
-  world_.nix.Install("nix-eval-jobs", "exec sleep 600");
   world_.nix.options.variant_timeout = absl::Seconds(2);
+  world_.evaluator();
+  world_.nix.Install("nix-eval-jobs", "exec sleep 600");
   EXPECT_EQ(Of(Evaluate({"good"}), "good").cause, Cause::kNone);
 }
 
@@ -106,6 +108,26 @@ TEST_F(NixEvalJobsEvaluatorTest, ItSeesNothingOfTheDisk) {
   const Answers answers = Evaluate({"told"});
   EXPECT_EQ(Of(answers, "told").cause, Cause::kRule);
   EXPECT_THAT(Of(answers, "told").message, Not(HasSubstr("the cache's key")));
+}
+
+// As versions before 2.30 do.
+TEST(NixEvalJobsEvaluatorOpenTest, AProgramThatUndoesTheRestrictionIsRefused) {
+  NixWorld world;
+  world.Install("nix-eval-jobs",
+                "NIX_CONFIG=$(echo \"$NIX_CONFIG\" | sed s/restrict-eval.*//)\nexport NIX_CONFIG\nexec python3 " HYDRANT_SOURCE_DIR
+                "/tests/fakes/nix_eval_jobs \"$@\"");
+  auto nix = NixEvaluator::Open(world.options);
+  const auto opened = NixEvalJobsEvaluator::Open({.bounds = world.options, .nix = **nix});
+  EXPECT_TRUE(absl::IsFailedPrecondition(opened.status())) << opened.status();
+  EXPECT_THAT(std::string(opened.status().message()), HasSubstr("it lets a tree read any file"));
+}
+
+TEST(NixEvalJobsEvaluatorOpenTest, AProgramThatDoesNotEvaluateIsRefusedWithItsWords) {
+  NixWorld world;
+  world.Install("nix-eval-jobs", "echo no such option >&2; exit 3");
+  auto nix = NixEvaluator::Open(world.options);
+  const auto opened = NixEvalJobsEvaluator::Open({.bounds = world.options, .nix = **nix});
+  EXPECT_THAT(std::string(opened.status().message()), HasSubstr("does not evaluate here (exit 3): no such option"));
 }
 
 TEST(NixEvalJobsEvaluatorOpenTest, AProgramThatIsNotThereIsAnErrorThatNamesTheSetting) {

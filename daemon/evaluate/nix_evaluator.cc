@@ -461,7 +461,7 @@ absl::Status NixEvaluator::EvaluateShard(Shared& shared, const std::string& name
 std::map<std::string, std::string> NixEvaluator::Environment(const EvaluationInput& input,
                                                              const std::string& folder) const {
   std::map<std::string, std::string> env = CommandEnvironment(options_.nix);
-  env["NIX_CONFIG"] += "restrict-eval = true\n";
+  env["NIX_CONFIG"] += kRestricted;
   env["NIX_PATH"] =
       absl::StrCat("driver=", options_.nix.folder, "/driver:run=", folder, ":tree=", input.tree);
   AllowFetching(input.matrix.nixpkgs.allowed_uris, env);

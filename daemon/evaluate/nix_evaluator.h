@@ -23,6 +23,9 @@
 
 namespace hydrant {
 
+// For Nix's configuration: what is evaluated reads what NIX_PATH names, nothing else of this machine's disk.
+inline constexpr char kRestricted[] = "restrict-eval = true\n";
+
 class NixEvaluator final : public Evaluator {
  public:
   struct Options {
