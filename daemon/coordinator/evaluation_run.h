@@ -79,8 +79,8 @@ class EvaluationRun {
                        const std::atomic<bool>& stop);
   // Unless its derivations with all that they need can be read and built.
   void RefuseUnbuildable(Outcome& outcome);
-  // What these need but for what was brought; a derivation that cannot be read or built makes its outcome
-  // unknown.
+  // What these need but for what was brought; a derivation that cannot be read makes its outcome unknown, one that
+  // cannot be built a refusal.
   absl::StatusOr<LinkedClosure> LinkBuildable(std::vector<Outcome>& outcomes, const Brought& brought);
   struct Completed {
     OutcomeBatch batch;

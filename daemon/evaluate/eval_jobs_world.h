@@ -5,10 +5,11 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "daemon/evaluate/eval_jobs_probe.h"
 #include "daemon/evaluate/evaluation_fixture.h"
 #include "daemon/evaluate/nix_eval_jobs_evaluator.h"
-#include "lib/base/subprocess.h"
 
 namespace hydrant {
 
@@ -16,9 +17,15 @@ struct EvalJobsWorld {
   explicit EvalJobsWorld(const std::string& tree) : nix(tree) { nix.Install("nix-eval-jobs", "exec " + Program()); }
   // A line of shell: the program with the arguments of the script in which it stands.
   static std::string Program() {
-    const bool real = Run({.argv = {"nix-eval-jobs", "--help"}}).ok();
+    static const bool real = IsRestrictedHere();
     const std::string path = absl::StrCat("env PATH=", getenv("PATH"));
     return real ? path + " nix-eval-jobs \"$@\"" : "python3 " HYDRANT_SOURCE_DIR "/tests/fakes/nix_eval_jobs \"$@\"";
+  }
+  static bool IsRestrictedHere() {
+    const TestDir dir;
+    auto env = nix::CommandEnvironment({.store_root = dir / "root", .folder = dir.path()});
+    env["NIX_CONFIG"] += kRestricted;
+    return CheckIsRestricted("nix-eval-jobs", std::move(env), dir.path()).ok();
   }
   // It is looked at when it is opened, and may become another afterwards.
   Evaluator& evaluator() {
