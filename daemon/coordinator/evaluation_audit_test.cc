@@ -92,6 +92,16 @@ TEST_F(EvaluationAuditTest, AHarmlessQuestionThatIsRefusedIsTold) {
   EXPECT_THAT(Of("torch").findings[0].message, HasSubstr("cudatoolkit-12.2"));
 }
 
+TEST_F(EvaluationAuditTest, AHarmlessQuestionThatIsRefusedMayRefuse) {
+  SetPackages("torch\nmagma");
+  facts_["torch"] = {.hygiene = {"name: Package ‘cudatoolkit-12.2’ has an unfree license"}};
+  Declare("m", {"torch", "magma"}, "[nixpkgs]\nprobe = [\"hygiene\"]\n[audit]\nrefuse = [\"forces_unfree\"]\n");
+  TriggerAndEvaluate("m");
+  EXPECT_EQ(Of("torch").cause, Cause::kAuditFailed);
+  EXPECT_TRUE(Of("torch").derivation.empty());
+  EXPECT_EQ(Of("magma").cause, Cause::kNone);
+}
+
 TEST_F(EvaluationAuditTest, FindingsAndTierAreThereAfterARestart) {
   SetPackages(two_nccls_);
   Declare("m", {"odd", "a", "b"}, "[license]\npublic = [\"free\"]\n");

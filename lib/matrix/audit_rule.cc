@@ -13,7 +13,7 @@ constexpr AuditRule kRules[] = {
     {kCudaVersion, "the package's own CUDA is not the slice's"},
     {kCapabilities, "the package's own capabilities are not the slice's"},
     {kPython, "the package's interpreter is not the slice's"},
-    {kForcesUnfree, "a harmless question about the package forces an unfree one", false},
+    {kForcesUnfree, "a harmless question about the package forces an unfree one"},
 };
 
 }  // namespace

@@ -119,6 +119,13 @@ void ReadAudit(const TomlNode& table, ReadErrors* errors, Matrix* matrix) {
                 absl::StrCat("'", name, "' is no rule that can refuse", NearestHint(name, known),
                              " (known: ", absl::StrJoin(known, ", "), ")"));
   }
+  const auto is_in = [](const std::vector<std::string>& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  if (is_in(matrix->audit_refuse, kForcesUnfree) && !is_in(matrix->nixpkgs.probe, "hygiene")) {
+    reader.Fail(*reader.Find("refuse"),
+                "'forces_unfree' judges by what [nixpkgs] probe = [\"hygiene\"] asks");
+  }
 }
 
 void ReadSchedule(const TomlNode& table, ReadErrors* errors, Matrix* matrix) {
