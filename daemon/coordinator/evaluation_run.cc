@@ -1,6 +1,8 @@
 #include "daemon/coordinator/evaluation_run.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include "daemon/coordinator/step_walk.h"
 #include "lib/base/log.h"
 #include "lib/base/status_macros.h"
+#include "lib/failure/classify.h"
 
 namespace hydrant {
 
@@ -50,6 +53,38 @@ std::vector<std::string> RootsOf(const Outcome& outcome) {
     if (!root.empty()) roots.push_back(root);
   }
   return roots;
+}
+
+bool Has(const nix::Derivation& derivation, const std::map<std::string, std::string>& outputs) {
+  return std::all_of(outputs.begin(), outputs.end(), [&](const auto& output) {
+    const auto found = derivation.outputs.find(output.first);
+    return found != derivation.outputs.end() && found->second.path == output.second;
+  });
+}
+
+// `roots`: of the outcome, as RootsOf has them. kNone: all is well.
+Classified ObjectionTo(const Outcome& outcome, std::span<const LinkedDerivation* const> roots) {
+  for (const LinkedDerivation* root : roots) {
+    if (!root->unbuildable.empty()) return {Cause::kRule, root->unbuildable};
+  }
+  // What an attribute set says of itself may be anything; only what its derivation makes is ever built.
+  const auto forged = [](const LinkedDerivation* root) {
+    return Classified{Cause::kNotADerivation,
+                      absl::StrCat("its outputs are not those that its derivation ", root->loaded->path, " makes")};
+  };
+  if (!outcome.derivation.empty() && !Has(roots.front()->loaded->parsed, outcome.outputs)) return forged(roots.front());
+  if (!outcome.environment.empty() && !Has(roots.back()->loaded->parsed, {{"out", outcome.environment_output}}))
+    return forged(roots.back());
+  return {Cause::kNone, ""};
+}
+
+bool AllAreGood(const std::vector<Outcome>& outcomes, std::span<const LinkedDerivation* const> roots) {
+  return std::all_of(outcomes.begin(), outcomes.end(), [&roots](const Outcome& outcome) {
+    const size_t count = RootsOf(outcome).size();
+    const auto own = roots.first(count);
+    roots = roots.subspan(count);
+    return ObjectionTo(outcome, own).cause == Cause::kNone;
+  });
 }
 
 }  // namespace
@@ -185,10 +220,8 @@ absl::Status EvaluationRun::Deliver(const EvaluationTask& task, std::vector<Outc
 void EvaluationRun::RefuseUnbuildable(Outcome& outcome) {
   auto linked = options_.closure.Link(RootsOf(outcome));
   if (!linked.ok()) return Refuse(outcome, Cause::kUnknown, StdView(linked.status().message()));
-  for (const LinkedDerivation* root : linked->roots) {
-    if (root->unbuildable.empty()) continue;
-    return Refuse(outcome, Cause::kRule, root->unbuildable);
-  }
+  const Classified objection = ObjectionTo(outcome, linked->roots);
+  if (objection.cause != Cause::kNone) Refuse(outcome, objection.cause, objection.message);
 }
 
 absl::StatusOr<LinkedClosure> EvaluationRun::LinkBuildable(std::vector<Outcome>& outcomes,
@@ -198,8 +231,7 @@ absl::StatusOr<LinkedClosure> EvaluationRun::LinkBuildable(std::vector<Outcome>&
     for (std::string& root : RootsOf(outcome)) roots.push_back(std::move(root));
   }
   auto closure = options_.closure.Link(roots, brought.derivations);
-  const auto is_bad = [](const LinkedDerivation* root) { return !root->unbuildable.empty(); };
-  if (closure.ok() && std::none_of(closure->roots.begin(), closure->roots.end(), is_bad)) return closure;
+  if (closure.ok() && AllAreGood(outcomes, closure->roots)) return closure;
   // One of them is bad, and the others are not to suffer for it.
   roots.clear();
   for (Outcome& outcome : outcomes) {

@@ -91,6 +91,29 @@ TEST_F(EvaluationRunTest, ABadDerivationIsOnlyItsOwnVariantsMatter) {
   EXPECT_EQ(View("floating").cause, "rule");
 }
 
+TEST_F(EvaluationRunTest, OutputsThatNoDerivationMakesAreRefused) {
+  Write("good\nbad", {"good", "bad"});
+  evaluator_.Script("bad", {.derivation = DrvOf("bad"), .outputs = {{"out", OutputOf("good")}}});
+  evaluator_.Script("odd", {.derivation = DrvOf("good"), .outputs = {{"out", OutputOf("good")}, {"dev", OutputOf("bad")}}});
+  evaluator_.Script("env", {.derivation = DrvOf("good"), .outputs = {{"out", OutputOf("good")}},
+                            .environment = DrvOf("bad"), .environment_output = OutputOf("good")});
+  DeclareHere({"good", "bad", "odd", "env"});
+  RunOne();
+  EXPECT_EQ(States(), "good:ready bad:impossible odd:impossible env:impossible");
+  EXPECT_EQ(View("odd").cause, "not_a_derivation");
+}
+
+TEST_F(EvaluationRunTest, ASystemThatIsNoNameIsRefused) {
+  Write("good\nodd\nuser: odd", {"good", "user"});
+  nix::Derivation odd = packages_.Of("odd");
+  odd.system = "x86\x1b[31m\nlinux";
+  WriteDrv(DrvOf("odd"), nix::PrintDerivation(odd));
+  DeclareHere({"good", "user"});
+  RunOne();
+  EXPECT_EQ(States(), "good:ready user:impossible");
+  EXPECT_THAT(View("user").message, HasSubstr("its system 'x86?[31m"));
+}
+
 TEST_F(EvaluationRunTest, ASourceThatIsNotThereFailsTheEvaluation) {
   Write("a", {"a"});
   DeclareHere({"a"});

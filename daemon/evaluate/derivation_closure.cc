@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/evaluate/evaluator_death.h"
 #include "lib/base/file.h"
 #include "lib/base/status_macros.h"
 #include "lib/nix/store_path.h"
@@ -135,8 +136,22 @@ absl::Status DerivationClosure::LinkNew(const std::string& root, const Loading& 
 
 namespace {
 
+// What a farm may be asked for by name: it stands in logs and in labels of metrics.
+bool IsName(const std::string& text) {
+  constexpr size_t kLongest = 100;
+  return !text.empty() && text.size() <= kLongest &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f; });
+}
+
 std::string WhyUnbuildable(const LinkedDerivation& derivation) {
   const LoadedDerivation& loaded = *derivation.loaded;
+  const auto no_name = [&](const char* what, const std::string& text) {
+    return absl::StrCat(loaded.path, ": its ", what, " '", PrintableText(text.substr(0, 100)), "' is no name");
+  };
+  if (!IsName(loaded.parsed.system)) return no_name("system", loaded.parsed.system);
+  for (const std::string& feature : derivation.required_features) {
+    if (!IsName(feature)) return no_name("required feature", feature);
+  }
   for (const auto& [name, output] : loaded.parsed.outputs) {
     if (output.path.empty()) return absl::StrCat(loaded.path, ": the output ", name, " is content-addressed");
   }

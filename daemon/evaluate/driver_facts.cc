@@ -50,7 +50,7 @@ std::vector<Licence> Licences(const json& value) {
   if (!value.is_array()) return licences;
   for (size_t i = 0; i < std::min(value.size(), kItems); ++i) {
     const std::string name = Text(Member(value[i], "name"));
-    if (!name.empty()) licences.push_back({name, Truth(Member(value[i], "free")).value_or(true)});
+    licences.push_back({name.empty() ? "unknown" : name, Truth(Member(value[i], "free")).value_or(false)});
   }
   return licences;
 }

@@ -18,6 +18,7 @@ using nlohmann::json;
 constexpr std::string_view kTrace = "trace: ";
 constexpr size_t kWords = 64 << 10;
 constexpr size_t kQuestion = 100;
+constexpr size_t kUnreadable = 200;
 
 std::string TextOf(const json& object, const char* key) {
   const auto found = object.find(key);
@@ -26,6 +27,12 @@ std::string TextOf(const json& object, const char* key) {
 
 bool IsDerivationPath(const std::string& path) {
   return nix::CheckStorePath(path).ok() && path.ends_with(".drv");
+}
+
+// Null when it is no JSON. A name whose bytes are no UTF-8 is a name all the same.
+json ParseFields(std::string_view text) {
+  json fields = json::parse(text, nullptr, false);
+  return fields.is_discarded() ? json::parse(PrintableText(text), nullptr, false) : fields;
 }
 
 // Empty when any is no store path.
@@ -62,14 +69,14 @@ NameReport DerivationReport(const json& fields) {
 }
 
 NameReport MissingReport(const json& fields) {
-  NameReport report{.kind = NameReport::Kind::kMissing, .message = TextOf(fields, "message")};
+  NameReport report{.kind = NameReport::Kind::kMissing, .message = PrintableText(TextOf(fields, "message"))};
   std::vector<std::string> similar;
   if (const auto found = fields.find("available"); found != fields.end() && found->is_array()) {
     for (const json& name : *found) {
       if (name.is_string()) similar.push_back(name.get<std::string>());
     }
   }
-  if (!similar.empty()) absl::StrAppend(&report.message, "; there are ", absl::StrJoin(similar, ", "));
+  if (!similar.empty()) absl::StrAppend(&report.message, "; there are ", PrintableText(absl::StrJoin(similar, ", ")));
   return report;
 }
 
@@ -127,7 +134,7 @@ bool DriverTranscript::TakeMark(char mark, std::string_view rest) {
 }
 
 bool DriverTranscript::Slice(std::string_view rest) {
-  const json fields = json::parse(rest, nullptr, false);
+  const json fields = ParseFields(rest);
   if (!recipe_.empty() || !fields.is_object() || TextOf(fields, "recipe").empty()) return false;
   recipe_ = TextOf(fields, "recipe");
   recipe_why_ = TextOf(fields, "why");
@@ -135,7 +142,7 @@ bool DriverTranscript::Slice(std::string_view rest) {
 }
 
 bool DriverTranscript::Named(std::string_view rest) {
-  const json fields = json::parse(rest, nullptr, false);
+  const json fields = ParseFields(rest);
   if (!fields.is_object()) return false;
   named_ = ReadNamed(fields);
   state_ = State::kBetween;
@@ -148,11 +155,11 @@ bool DriverTranscript::Probe(char mark, std::string_view rest) {
     question_ = std::string(rest.substr(0, kQuestion));
     return true;
   }
-  const json fields = json::parse(rest, nullptr, false);
+  const json fields = ParseFields(rest);
   if (!fields.is_object() || question_.empty()) return false;
   const std::string message = PrintableText(TextOf(fields, "message"));
-  refusals_.try_emplace(question_, message.substr(0, message.find('\n')));
-  return true;
+  // Only the first is news: a tree may go on for ever.
+  return refusals_.try_emplace(question_, message.substr(0, message.find('\n'))).second;
 }
 
 bool DriverTranscript::Begin(std::string_view id) {
@@ -170,8 +177,14 @@ bool DriverTranscript::Report(char mark, std::string_view rest) {
     state_ = State::kBetween;
     return true;
   }
-  const json fields = json::parse(rest, nullptr, false);
-  if (!fields.is_object()) return false;
+  const json fields = ParseFields(rest);
+  if (!fields.is_object()) {
+    reports_.push_back({.kind = NameReport::Kind::kGarbled,
+                        .message = absl::StrCat("what it tells of itself cannot be read: ",
+                                                PrintableText(rest.substr(0, kUnreadable)))});
+    state_ = State::kBetween;
+    return true;
+  }
   if (TextOf(fields, "id") != id) return false;
   if (mark == 'R') {
     reports_.push_back(DerivationReport(fields));
@@ -185,8 +198,8 @@ bool DriverTranscript::Report(char mark, std::string_view rest) {
 }
 
 bool DriverTranscript::Detail(char mark, std::string_view rest) {
-  const json fields = json::parse(rest, nullptr, false);
-  if (!fields.is_object() || TextOf(fields, "id") != ids_[reports_.size() - 1]) return false;
+  const json fields = ParseFields(rest);
+  if (fields.is_object() && TextOf(fields, "id") != ids_[reports_.size() - 1]) return false;
   NameReport& report = reports_.back();
   if (mark == 'A') {
     if (const auto meta = fields.find("meta"); meta != fields.end()) ReadFacts(*meta, &report.facts);
@@ -205,9 +218,13 @@ bool DriverTranscript::Detail(char mark, std::string_view rest) {
   } else {
     const std::map<std::string, std::string> outputs = OutputsOf(fields);
     const auto out = outputs.find("out");
-    if (!IsDerivationPath(TextOf(fields, "drvPath")) || out == outputs.end()) return false;
-    report.environment = TextOf(fields, "drvPath");
-    report.environment_output = out->second;
+    if (IsDerivationPath(TextOf(fields, "drvPath")) && out != outputs.end()) {
+      report.environment = TextOf(fields, "drvPath");
+      report.environment_output = out->second;
+    } else {
+      if (!report.message.empty()) report.message += "; ";
+      report.message += "no Python environment: it is no derivation in a Nix store";
+    }
   }
   return true;
 }

@@ -55,7 +55,7 @@ TEST_F(DriverTranscriptTest, WhatTheSliceHasByNameComesBeforeTheFirstName) {
 
 TEST_F(DriverTranscriptTest, AQuestionThatIsRefusedHasItsFirstRefusal) {
   Take({"trace: @B a", Derived("R", "a"), "trace: @H attribute", "trace: @H name",
-        "trace: @U {\"message\":\"cudnn is unfree\\n\\na) allow it\"}", "trace: @U {\"message\":\"another\"}",
+        "trace: @U {\"message\":\"cudnn is unfree\\n\\na) allow it\"}", 
         "trace: @H meta", "trace: @A {\"id\":\"a\",\"meta\":{\"hygiene\":[\"name\",\"meta\"]}}"});
   EXPECT_EQ(
       transcript_.reports()[0].facts.hygiene,
@@ -81,11 +81,29 @@ TEST_F(DriverTranscriptTest, WhatAPackageTracesIsNotTheDriver) {
   }
   Take({"trace: @B a"});
   for (const std::string& line :
-       {Derived("R", "b"), std::string("trace: @R nonsense"), std::string("trace: @R [1]"),
-        std::string("trace: @T b"), std::string("trace: @B b"), std::string("trace: @Z")}) {
+       {Derived("R", "b"), std::string("trace: @T b"), std::string("trace: @B b"), std::string("trace: @Z")}) {
     EXPECT_FALSE(transcript_.Take(line)) << line;
   }
   EXPECT_TRUE(transcript_.reports().empty());
+}
+
+TEST_F(DriverTranscriptTest, ALineThatCannotBeReadIsItsOwnNamesMatter) {
+  Take({"trace: @B a", "trace: @R {\"id\":\"a\",\"name\":\"cut", "trace: @B b", Derived("R", "b"),
+        "trace: @E {\"id\":\"b\",\"cut", "trace: @A {\"id\":\"b\",\"cut", "trace: @Z"});
+  EXPECT_EQ(transcript_.reports()[0].kind, NameReport::Kind::kGarbled);
+  EXPECT_EQ(transcript_.reports()[1].kind, NameReport::Kind::kDerivation);
+  EXPECT_EQ(transcript_.reports()[1].environment, "");
+}
+
+TEST_F(DriverTranscriptTest, BytesThatAreNoTextHideNothing) {
+  Take({"trace: @B a", absl::StrCat("trace: @R {\"id\":\"a\",\"name\":\"\xff\",\"drvPath\":\"", kDrv,
+                                    "\",\"outputs\":{\"out\":\"", kOut, "\"}}")});
+  EXPECT_EQ(transcript_.reports()[0].derivation, kDrv);
+}
+
+TEST_F(DriverTranscriptTest, ARefusalThatIsToldAgainIsNoNews) {
+  Take({"trace: @B a", Derived("R", "a"), "trace: @H name", "trace: @U {\"message\":\"x\"}"});
+  EXPECT_FALSE(transcript_.Take("trace: @U {\"message\":\"x\"}"));
 }
 
 TEST_F(DriverTranscriptTest, ADerivationElsewhereIsGarbled) {

@@ -138,6 +138,32 @@ TEST(HostileInputTest, AThrowInTheWordsOfNixIsAThrow) {
   EXPECT_EQ(Of(answers, "broken").cause, Cause::kBroken);
 }
 
+TEST(HostileInputTest, NamesThatAreNoTextOrEndlessCostOnlyThemselves) {
+  NixWorld world(Tree(R"(bytes = ok "x" // { name = builtins.readFile ./byte; };
+      endless = ok "x" // { name = builtins.concatStringsSep "" (builtins.genList (_: "0123456789") 120000); };
+      ${"listing" + builtins.readFile ./byte} = 1;)"));
+  ASSERT_TRUE(WriteFileAtomically(world.tree() + "/byte", "\xff").ok());
+  const Answers answers = world.Evaluate(SmallMatrix({"bytes", "good", "endless", "list", "last"}));
+  ExpectGood(answers, {"bytes", "good", "last"});
+  EXPECT_EQ(Of(answers, "endless").cause, Cause::kNotADerivation);
+  EXPECT_EQ(Of(answers, "list").message, "attribute 'list' missing; there are listing?");
+}
+
+TEST(HostileInputTest, AThrowBehindManyWarningsHasItsWords) {
+  NixWorld world(Tree(R"(told = let loud = builtins.foldl' (x: i: builtins.trace "warning: number ${toString i} of many that nobody reads" x)
+      null (builtins.genList (i: i) 1000); in builtins.seq loud (throw "the truth");)"));
+  EXPECT_EQ(Of(world.Evaluate(SmallMatrix({"told"})), "told").message, "the truth");
+}
+
+TEST(HostileInputTest, ALicenceThatIsNoneIsNotFree) {
+  NixWorld world(Tree(R"(number = ok "a" // { meta.license = 5; }; word = ok "b" // { meta.license = "unfree-redistributable"; };
+      nameless = ok "c" // { meta.license = [ { shortName = { }; free = false; } { shortName = "mit"; } ]; };)"));
+  const Answers answers = world.Evaluate(SmallMatrix({"number", "word", "nameless"}));
+  EXPECT_EQ(Of(answers, "number").facts.licences, (std::vector<Licence>{{"unknown", false}}));
+  EXPECT_EQ(Of(answers, "word").facts.licences, (std::vector<Licence>{{"unfree-redistributable", false}}));
+  EXPECT_EQ(Of(answers, "nameless").facts.licences, (std::vector<Licence>{{"unknown", false}, {"mit", true}}));
+}
+
 TEST(HostileInputTest, ALicenceThatWouldPaintTheTerminalIsOneLineWithoutControls) {
   NixWorld world(Tree(R"(paint = ok "x" // { meta.license = { free = false;
       shortName = "E${builtins.fromJSON ''"\u001b[31m"''}VIL\nLINE"; }; };)"));

@@ -12,7 +12,12 @@ let
         if builtins.isString licence then
           {
             name = licence;
-            free = licence != "unfree";
+            free = licence != "unfree" && licence != "unfree-redistributable";
+          }
+        else if !builtins.isAttrs licence then
+          {
+            name = "unknown";
+            free = false;
           }
         else
           {

@@ -39,7 +39,9 @@ bool PackageNamesTranscript::Take(std::string_view line) {
 }
 
 absl::Status PackageNamesTranscript::TakeNames(std::string_view text) {
-  const json line = json::parse(text, nullptr, false);
+  json line = json::parse(text, nullptr, false);
+  // A name whose bytes are no UTF-8 cannot be asked for, and hides no other.
+  if (line.is_discarded()) line = json::parse(PrintableText(text), nullptr, false);
   if (!line.is_object() || !line.contains("set") || !IsTexts(line["set"])) {
     return absl::InternalError("list the packages of the tree: the evaluator told a line that is no list");
   }

@@ -61,7 +61,9 @@ class Conversation {
     if (line.starts_with(start)) return TakeMark(line.substr(start.size()));
     if (!began_ || over_) return false;
     if (transcript_.has_value()) return TakeLine(line);
-    if (answer_now_.words.size() < kWords) answer_now_.words.append(line.substr(0, kWords)).push_back('\n');
+    if (line.starts_with("trace: ")) return false;
+    answer_now_.words.append(line.substr(0, kWords)).push_back('\n');
+    if (answer_now_.words.size() > 2 * kWords) answer_now_.words.erase(0, answer_now_.words.size() - kWords);
     return false;
   }
 
@@ -120,7 +122,8 @@ class Conversation {
     answer_now_.report = transcript_->reports();
     answer_now_.in_details = transcript_->in_details();
     answer_now_.named = transcript_->named();
-    answer_now_.words = transcript_->words().substr(0, kWords);
+    answer_now_.words = transcript_->words();
+    if (answer_now_.words.size() > kWords) answer_now_.words.erase(0, answer_now_.words.size() - kWords);
     const bool of_import = questions_[next_ - 1].id.empty();
     const bool caught =
         !answer_now_.report.empty() && answer_now_.report[0].kind == NameReport::Kind::kCaught;

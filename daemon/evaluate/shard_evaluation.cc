@@ -299,7 +299,7 @@ void ShardEvaluation::SettleReplDeath(State& import, const ReplEnd& end) {
   // `nix repl` takes a file that breaks off for a question that goes on, and swallows all behind it without a
   // word. The driver dies of that file with its words.
   const bool swallowed = end.answered > 0 && end.end.status.ok() && end.unfinished.report.empty() &&
-                         end.unfinished.words.empty() && swallowed_.insert(name.variant).second;
+                         swallowed_.insert(name.variant).second;
   if (swallowed) {
     deaths_ = kDeathsBeforeRepl - 1;
     return;

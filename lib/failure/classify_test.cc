@@ -81,10 +81,29 @@ TEST(ClassifyEvaluation, ATextWithoutAnErrorIsUnknown) {
 }
 
 TEST(ClassifyEvaluation, TheMemoryOfTheEvaluatorOutranksWhatItPrintedBefore) {
-  EXPECT_EQ(ClassifyEvaluation("GC Warning: Out of Memory! Heap size: 499 MiB. Returning NULL!\n"
-                               "error: attribute 'x' missing")
+  EXPECT_EQ(ClassifyEvaluation("error: attribute 'x' missing\n"
+                               "GC Warning: Out of Memory! Heap size: 499 MiB. Returning NULL!\n")
                 .cause,
             Cause::kEvaluatorOutOfMemory);
+  EXPECT_EQ(ClassifyEvaluation("terminate called after throwing an instance of 'std::bad_alloc'\n  what():  "
+                               "std::bad_alloc\n")
+                .cause,
+            Cause::kEvaluatorOutOfMemory);
+}
+
+TEST(ClassifyEvaluation, WhatATreeSaysOfDeathsIsNone) {
+  EXPECT_EQ(ClassifyEvaluation("trace: w\nGC Warning: Out of Memory! said a log\nerror: attribute 'x' missing\n").cause,
+            Cause::kMissingAttribute);
+  EXPECT_EQ(ClassifyEvaluation("error: cannot add a string to an integer\n\n       at /x.nix:2:7:\n\n"
+                               "            1| # dies of std::bad_alloc, killed by signal 9\n"
+                               "            2|   a = 1 + \"a\";\n")
+                .cause,
+            Cause::kTypeError);
+  EXPECT_EQ(ClassifyEvaluation("error: attribute 'std::bad_alloc' missing").cause, Cause::kMissingAttribute);
+  EXPECT_EQ(ClassifyEvaluation("error: getting status of '/x/Permission denied': No such file or directory").cause,
+            Cause::kMissingFile);
+  EXPECT_EQ(ClassifyEvaluation("trace: warning: x\n  Package 'foo' is marked as broken\nerror: no such luck").cause,
+            Cause::kThrow);
 }
 
 TEST(ClassifyEvaluation, AThrowThatQuotesOutOfMemoryIsAThrow) {

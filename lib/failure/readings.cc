@@ -31,7 +31,16 @@ Classified WholeMessage::found() const {
 }
 
 void EvaluationReading::Take(const MessageLine& line) {
-  if (!death_ && line.part != LinePart::kGoodTest) {
+  if (line.part == LinePart::kErrorHead) {
+    // What was said before the first error may be anybody's.
+    if (error_.found() && has_error_) explained_ = error_.found();
+    // So may what looks like a death that another error survived.
+    death_.reset();
+    error_ = WordingSearch(EvaluationWordings());
+    last_ = WholeMessage();
+    has_error_ = true;
+  }
+  if (!death_ && IsMessage(line)) {
     WordingSearch death(EvaluatorDeathWordings());
     // The rows name "error:" where it must stand, as in "error: out of memory".
     if (line.part == LinePart::kErrorHead) {
@@ -40,12 +49,6 @@ void EvaluationReading::Take(const MessageLine& line) {
       death.Look(line);
     }
     death_ = death.found();
-  }
-  if (line.part == LinePart::kErrorHead) {
-    if (error_.found()) explained_ = error_.found();
-    error_ = WordingSearch(EvaluationWordings());
-    last_ = WholeMessage();
-    has_error_ = true;
   }
   if (IsMessage(line)) error_.Look(line);
   last_.Take(line);
