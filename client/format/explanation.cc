@@ -94,7 +94,7 @@ std::string FormatExplanation(const v1::ExplainResponse& explanation, const Scre
     if (!explanation.step_state().empty()) writer.Text("  step " + explanation.step_state(), Style::kDim);
     writer.Line();
   }
-  writer.Paragraph(explanation.reason(), 2);
+  if (explanation.reason() != explanation.variant().message()) writer.Paragraph(explanation.reason(), 2);
   if (explanation.has_variant()) WriteFacts(explanation.variant(), writer);
   if (explanation.has_variant()) WriteChecks(explanation.variant(), writer);
   WriteChain(explanation, writer);

@@ -127,7 +127,7 @@ class Coordinator {
   absl::Status Drain(const std::string& worker, bool drain) ABSL_LOCKS_EXCLUDED(door_, mu_);
 
   // ---- Users
-  absl::StatusOr<int64_t> Cancel(const Selector& selector) ABSL_LOCKS_EXCLUDED(door_, mu_);
+  absl::StatusOr<CancelResult> Cancel(const Selector& selector) ABSL_LOCKS_EXCLUDED(door_, mu_);
   absl::StatusOr<RetryResult> Retry(const Selector& selector, const std::string& cause) ABSL_LOCKS_EXCLUDED(door_, mu_);
   std::vector<MatrixView> Matrices() const ABSL_LOCKS_EXCLUDED(mu_);
   // Without an id the newest of the matrix, or of its branch `branch`.

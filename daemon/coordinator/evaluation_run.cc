@@ -131,7 +131,9 @@ void EvaluationRun::Run(const EvaluationTask& task, const std::atomic<bool>& sto
   const std::string root = absl::StrCat("evaluation-", task.id.value);
   absl::Status status = Evaluate(task, root, stop);
   if (stop) return;  // the next daemon begins it again
-  if (!status.ok()) {
+  if (absl::IsCancelled(status)) {
+    Log(LogLevel::kInfo, "evaluation cancelled", {{"evaluation", task.id.value}});
+  } else if (!status.ok()) {
     Log(LogLevel::kWarning, "evaluation ended badly",
         {{"evaluation", task.id.value}, {"reason", status.ToString()}});
   }

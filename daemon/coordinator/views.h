@@ -106,6 +106,12 @@ struct Selector {
   std::string branch;  // its newest evaluation; empty: any
 };
 
+struct CancelResult {
+  int64_t cancelled = 0;    // steps and checks that nobody else wants
+  EvaluationId evaluation;  // of which all or some variants are cancelled; none: a step by itself
+  int64_t variants = 0;     // of it; 0: all
+};
+
 struct RetryResult {
   int64_t retried = 0;
   EvaluationId evaluation;  // asked for because some variants were unknown

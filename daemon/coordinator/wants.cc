@@ -118,7 +118,7 @@ absl::Status Coordinator::CancelVariants(EvaluationId id, const std::set<int>& o
   return Carry(std::move(decision));
 }
 
-absl::StatusOr<int64_t> Coordinator::Cancel(const Selector& selector) {
+absl::StatusOr<CancelResult> Coordinator::Cancel(const Selector& selector) {
   MutexLock door(door_);
   HYDRANT_RETURN_IF_ERROR(Fresh());
   std::optional<StepId> step;
@@ -137,20 +137,22 @@ absl::StatusOr<int64_t> Coordinator::Cancel(const Selector& selector) {
       for (const VariantEntry* variant : found.variants) ordinals.insert(variant->record.ordinal);
     }
   }
-  int64_t cancelled = 0;
+  CancelResult result;
   if (step) {
     HYDRANT_RETURN_IF_ERROR(CancelStep(*step));
-    cancelled = 1;
+    result.cancelled = 1;
   } else if (ordinals.empty()) {
     HYDRANT_RETURN_IF_ERROR(CancelEvaluation(id));
   } else {
     HYDRANT_RETURN_IF_ERROR(CancelVariants(id, ordinals));
   }
   if (!step) {
-    HYDRANT_ASSIGN_OR_RETURN(cancelled, CancelUnwanted());
+    HYDRANT_ASSIGN_OR_RETURN(result.cancelled, CancelUnwanted());
+    result.evaluation = id;
+    result.variants = static_cast<int64_t>(ordinals.size());
   }
   Advance();
-  return cancelled;
+  return result;
 }
 
 namespace {

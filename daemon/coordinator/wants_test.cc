@@ -23,7 +23,8 @@ TEST_F(WantsTest, CancellingAnEvaluationRevokesWhatOnlyItWants) {
   const AttemptId own = worker.Of("own").lease.attempt;
   auto cancelled = farm().Cancel({.matrix = "m"});
   ASSERT_TRUE(cancelled.ok()) << cancelled.status();
-  EXPECT_EQ(*cancelled, 2) << "own and a";
+  EXPECT_EQ(cancelled->cancelled, 2) << "own and a";
+  EXPECT_EQ(cancelled->variants, 0);
   EXPECT_EQ(StateOfEvaluation("m"), "cancelled");
   EXPECT_EQ(States("m"), "a:cancelled");
   EXPECT_THAT(worker.Sync().revoked, ElementsAre(own));
@@ -56,7 +57,9 @@ TEST_F(WantsTest, CancellingAVariantKeepsWhatOthersWant) {
   worker.Sync();
   auto cancelled = farm().Cancel({.address = "a@x86_64-linux"});
   ASSERT_TRUE(cancelled.ok()) << cancelled.status();
-  EXPECT_EQ(*cancelled, 1);
+  EXPECT_EQ(cancelled->cancelled, 1);
+  EXPECT_EQ(cancelled->variants, 1);
+  EXPECT_EQ(cancelled->evaluation.value, 1);
   EXPECT_EQ(States(), "a:cancelled b:pending");
   for (const char* name : {"base", "b"}) {
     worker.Sync();

@@ -54,7 +54,7 @@ TEST_F(DerivePackagesTest, AnErrorOfOneTakesNoOther) {
   ASSERT_TRUE(list.ok()) << list.status();
   EXPECT_THAT(list->packages, ElementsAre("a", "m", "z"));
   EXPECT_THAT(list->notes, Contains("4 attributes do not evaluate, left out: aborts, loops, throws, types"));
-  EXPECT_THAT(list->notes, Contains("1 package evaluate only without cudaSupport, left out: off"));
+  EXPECT_THAT(list->notes, Contains("1 package evaluates only without cudaSupport, left out: off"));
 }
 
 TEST_F(DerivePackagesTest, NamesOfAnySpelling) {

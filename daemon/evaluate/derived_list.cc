@@ -90,12 +90,12 @@ absl::StatusOr<DerivedList> DerivedComparison::List(std::string_view changed_by)
                                     list.packages.size() - list.unknown.size(), " of ",
                                     Counted(derivations, "package"), " that the filter keeps"));
   if (!only_off.empty()) {
-    list.notes.push_back(absl::StrCat(Counted(only_off.size(), "package"), " evaluate only without ",
+    list.notes.push_back(absl::StrCat(Counted(only_off.size(), "package"), only_off.size() == 1 ? " evaluates" : " evaluate", " only without ",
                                       AbslView(changed_by), ", left out: ", Some(only_off)));
   }
   if (!nowhere.empty()) {
     list.notes.push_back(
-        absl::StrCat(Counted(nowhere.size(), "attribute"), " do not evaluate, left out: ", Some(nowhere)));
+        absl::StrCat(Counted(nowhere.size(), "attribute"), nowhere.size() == 1 ? " does" : " do", " not evaluate, left out: ", Some(nowhere)));
   }
   if (!list.unknown.empty()) {
     list.notes.push_back(absl::StrCat("an evaluator died at ", Some(list.unknown),

@@ -41,7 +41,7 @@ TEST(DerivedListTest, WhatDoesNotEvaluateIsCountedAndLeftOut) {
   const auto list = Compare({{kRefused, kRefused}, {kOne, kRefused}, {kDead, kRefused}, {kNone, kNone}});
   EXPECT_THAT(list->packages, IsEmpty());
   EXPECT_THAT(list->notes, ElementsAre(HasSubstr("changes 0 of 1 package "),
-                                       "1 package evaluate only without cudaSupport, left out: b",
+                                       "1 package evaluates only without cudaSupport, left out: b",
                                        "2 attributes do not evaluate, left out: a, c"));
 }
 

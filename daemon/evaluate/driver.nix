@@ -76,13 +76,16 @@ let
     config: allow:
     let
       function = import recipe;
+      isFunction = builtins.isFunction function || function ? __functor;
       more = {
         inherit config allow;
         overlays = map overlayOf (request.overlays or [ ]);
       };
       understood = if builtins.isFunction function then builtins.intersectAttrs (builtins.functionArgs function) more else { };
     in
-    function (
+    if !isFunction then
+      throw "the recipe: attempt to call something which is not a function but ${kind function}; expected { nixpkgs, slice, ... }: …"
+    else function (
       {
         nixpkgs = tree;
         inherit (request) slice;

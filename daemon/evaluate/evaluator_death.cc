@@ -50,11 +50,24 @@ std::string LastWords(std::string_view words) {
       PrintableText(StripAnsi(words.substr(words.size() - std::min(words.size(), kLastWords)))));
 }
 
+constexpr std::string_view kRun = "/runs/run-";
+constexpr size_t kRandom = 7;  // of the folder's name, with the slash behind it
+
+// What lies in the folder of one run as the matrix names it: otherwise each run would word an error anew.
+std::string WithoutRunFolder(std::string text) {
+  for (size_t run = text.find(kRun); run != text.npos; run = text.find(kRun)) {
+    const size_t before = text.find_last_of(" '\"(", run);
+    const size_t begin = before == text.npos ? 0 : before + 1;
+    text.erase(begin, std::min(run + kRun.size() + kRandom, text.size()) - begin);
+  }
+  return text;
+}
+
 // FILE:LINE:COLUMN, as Nix tells it under the error in line `number`, "at FILE:LINE:COLUMN:"; "" when it does
-// not. What lies in the folder of one run is named as the matrix names it.
+// not.
 std::string PlaceAfter(std::string_view words, size_t number) {
-  constexpr std::string_view kRun = "/runs/run-", kAt = "at ";
-  constexpr size_t kLook = 3, kRandom = 7;
+  constexpr std::string_view kAt = "at ";
+  constexpr size_t kLook = 3;
   size_t line_number = 0;
   for (std::string_view rest = words; !rest.empty();) {
     const size_t end = std::min(rest.find('\n'), rest.size() - 1);
@@ -66,10 +79,7 @@ std::string PlaceAfter(std::string_view words, size_t number) {
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     if (!line.starts_with(kAt) || !line.ends_with(':')) continue;
     line = line.substr(kAt.size(), line.size() - kAt.size() - 1);
-    if (const size_t run = line.find(kRun); run != std::string_view::npos) {
-      line.remove_prefix(std::min(run + kRun.size() + kRandom, line.size()));
-    }
-    return PrintableText(line);
+    return WithoutRunFolder(PrintableText(line));
   }
   return "";
 }
@@ -105,7 +115,7 @@ std::string LateMessage(absl::Duration evaluation_timeout) {
 
 Classified ClassifyWords(std::string_view words) {
   Classified why = ClassifyEvaluation(words);
-  why.message = PrintableText(why.message);
+  why.message = WithoutRunFolder(PrintableText(why.message));
   if (why.cause == Cause::kSyntaxError) {
     const std::string place = PlaceAfter(words, why.line);
     if (!place.empty()) absl::StrAppend(&why.message, " (", place, ")");

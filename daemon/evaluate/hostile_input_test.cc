@@ -15,6 +15,7 @@ namespace {
 
 using testing::AnyOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr char kOk[] = R"(name: derivation { inherit name; system = "x86_64-linux"; builder = "/bin/sh"; })";
 
@@ -153,6 +154,22 @@ TEST(HostileInputTest, AThrowBehindManyWarningsHasItsWords) {
   NixWorld world(Tree(R"(told = let loud = builtins.foldl' (x: i: builtins.trace "warning: number ${toString i} of many that nobody reads" x)
       null (builtins.genList (i: i) 1000); in builtins.seq loud (throw "the truth");)"));
   EXPECT_EQ(Of(world.Evaluate(SmallMatrix({"told"})), "told").message, "the truth");
+}
+
+TEST(HostileInputTest, ARecipeThatIsNoneSaysSoTheSameWayEachTime) {
+  NixWorld world;
+  std::string messages[2];
+  for (const char* recipe : {"5", "{ nixpkgs, slice, more }: { }"}) {
+    for (std::string& message : messages) {
+      Matrix matrix = SmallMatrix({"good"});
+      matrix.nixpkgs.recipe_text = recipe;
+      message = Of(world.Evaluate(matrix), "good").message;
+    }
+    EXPECT_EQ(messages[0], messages[1]);
+    EXPECT_THAT(messages[0], AnyOf(HasSubstr("the recipe: attempt to call something which is not a function"),
+                                   HasSubstr("called without required argument 'more'")));
+    EXPECT_THAT(messages[0], Not(HasSubstr("/runs/")));
+  }
 }
 
 TEST(HostileInputTest, ALicenceThatIsNoneIsNotFree) {

@@ -40,7 +40,7 @@ std::vector<std::string> BuiltInRecipes() {
   std::vector<std::string> names;
   for (const DriverFile& file : DriverFiles()) {
     std::string_view name = file.path;
-    if (!name.starts_with("recipes/")) continue;
+    if (!name.starts_with("recipes/") || name == "recipes/flake.nix") continue;  // what the others import
     name.remove_prefix(8);
     names.emplace_back(name.substr(0, name.rfind(".nix")));
   }

@@ -184,11 +184,13 @@ FarmService::Unary* FarmService::Explain(Context* context, const v1::ExplainRequ
 FarmService::Unary* FarmService::Cancel(Context* context, const v1::CancelRequest* request,
                                         v1::CancelResponse* response) {
   return options_.gate.Serve(context, Role::kSubmitter, [this, request, response]() -> absl::Status {
-    HYDRANT_ASSIGN_OR_RETURN(int64_t cancelled,
+    HYDRANT_ASSIGN_OR_RETURN(const CancelResult result,
                              options_.coordinator.Cancel({.address = request->address(), .matrix = request->matrix(),
                                                           .evaluation = {request->evaluation()},
                                                          .branch = request->branch()}));
-    response->set_cancelled(cancelled);
+    response->set_cancelled(result.cancelled);
+    response->set_evaluation(result.evaluation.value);
+    response->set_variants(result.variants);
     return absl::OkStatus();
   });
 }

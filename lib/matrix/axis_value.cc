@@ -18,11 +18,12 @@ bool IsNixSystem(const std::string& text) {
   return dash != text.npos && dash > 0 && dash + 1 < text.size() && text.find('/') == text.npos;
 }
 
-// 12.9, also 12 or 12.9.1, which a recipe of one's own may take.
+// 12.9, also 12 or 12.9.1, which a recipe of one's own may take; each in one way only.
 bool IsVersion(const std::string& text) {
   const std::vector<std::string> parts = absl::StrSplit(text, '.');
   return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
-    return !part.empty() && part.size() <= 4 && part.find_first_not_of("0123456789") == part.npos;
+    const bool plain = part == "0" || !part.starts_with('0');
+    return plain && !part.empty() && part.size() <= 4 && part.find_first_not_of("0123456789") == part.npos;
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lib/base/file.h"
@@ -179,6 +180,8 @@ void MatrixReader::ReadRecipe(TableReader* reader) {
   if (member == nullptr || std::find(known.begin(), known.end(), nixpkgs.recipe) != known.end()) return;
   if (IsRecipeFile(nixpkgs.recipe)) {
     nixpkgs.recipe_text = FileText(reader, *member, nixpkgs.recipe);
+    if (reader->errors()->ok() && absl::StripAsciiWhitespace(nixpkgs.recipe_text).empty())
+      reader->Fail(*member, absl::StrCat("the file '", nixpkgs.recipe, "' is empty; expected { nixpkgs, slice, ... }: …"));
   } else {
     reader->Fail(*member,
                  absl::StrCat("'", nixpkgs.recipe, "' is neither one of ", absl::StrJoin(known, ", "),

@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -64,14 +65,23 @@ std::string UnknownSystem(const std::string& system) {
                          : absl::StrCat("system ", system, " is not one that is often built for", nearest);
 }
 
-// A Python set of nixpkgs is called python312 or pypy310.
+// A Python set of nixpkgs is called python312, python313FreeThreading or pypy310.
+bool IsPythonSet(std::string_view name) {
+  for (const std::string_view head : {"python", "pypy"}) {
+    if (!name.starts_with(head)) continue;
+    const std::string_view rest = name.substr(head.size());
+    return !rest.empty() && absl::ascii_isdigit(static_cast<unsigned char>(rest[0])) && rest.find('.') == rest.npos;
+  }
+  return false;
+}
+
 std::string UnknownPython(const std::string& python) {
-  if (python.empty() || python.starts_with("py")) return "";
+  if (python.empty() || IsPythonSet(python)) return "";
   std::string digits = python;
-  std::erase(digits, '.');
-  const bool number = digits.find_first_not_of("0123456789") == digits.npos;
+  std::erase_if(digits, [](unsigned char c) { return !absl::ascii_isdigit(c); });
+  const char* kind = python.starts_with("pypy") ? "pypy" : "python";
   return absl::StrCat("python ", python, " is no set of nixpkgs; those are called as python312",
-                      number ? "; the nearest is python" + digits : "");
+                      digits.empty() ? "" : absl::StrCat("; the nearest is ", kind, digits));
 }
 
 std::string DefaultList(const Axes& axes) {

@@ -62,7 +62,9 @@ TEST(NotesOf, TellNamesThatLookMistyped) {
   EXPECT_THAT(Notes({AxisOf("python", {"3.13"})}), ElementsAre(HasSubstr("the nearest is python313")));
   EXPECT_THAT(Notes({AxisOf("system", {"x86-64-linux"})}),
               ElementsAre(HasSubstr("the nearest is x86_64-linux")));
-  EXPECT_THAT(Notes({AxisOf("python", {"python313", "pypy310"}), AxisOf("system", {"aarch64-linux"})}),
+  EXPECT_THAT(Notes({AxisOf("python", {"py312", "python3.11"})}),
+              ElementsAre(HasSubstr("the nearest is python312"), HasSubstr("the nearest is python311")));
+  EXPECT_THAT(Notes({AxisOf("python", {"python313", "pypy310", "python313FreeThreading"}), AxisOf("system", {"aarch64-linux"})}),
               IsEmpty());
 }
 
