@@ -209,11 +209,14 @@ std::string MatrixReader::FileText(TableReader* reader, const TomlMember& member
   return "";
 }
 
-using NamedFile = std::pair<std::string, int>;  // by the matrix's own words; the line
+struct NamedFile {
+  std::string name, key;  // by the matrix's own words, and where in [nixpkgs]
+  int line = 0;
+};
 
-void AddNamed(const TomlNode& list, std::vector<NamedFile>* files) {
+void AddNamed(const TomlNode& list, const std::string& key, std::vector<NamedFile>* files) {
   for (const TomlNode& each : list.items) {
-    if (each.kind == Kind::kString) files->emplace_back(each.text, each.line);
+    if (each.kind == Kind::kString) files->push_back({each.text, key, each.line});
   }
 }
 
@@ -224,10 +227,10 @@ std::vector<NamedFile> NamedFiles(const TomlNode& document) {
     if (top.key != "nixpkgs") continue;
     for (const TomlMember& member : top.value.members) {
       if (member.key == "recipe" && IsRecipeFile(member.value.text))
-        files.emplace_back(member.value.text, member.line);
-      if (member.key == "overlays") AddNamed(member.value, &files);
+        files.push_back({member.value.text, member.key, member.line});
+      if (member.key == "overlays") AddNamed(member.value, member.key, &files);
       if (member.key != "overlay_sets") continue;
-      for (const TomlMember& set : member.value.members) AddNamed(set.value, &files);
+      for (const TomlMember& set : member.value.members) AddNamed(set.value, absl::StrCat(member.key, ".", set.key), &files);
     }
   }
   return files;
@@ -267,11 +270,11 @@ absl::StatusOr<MatrixText> LoadMatrixFile(const std::string& path) {
   HYDRANT_ASSIGN_OR_RETURN(text.toml, ReadText(path));
   HYDRANT_ASSIGN_OR_RETURN(const TomlNode document, ParseToml(text.toml, path));
   const std::string directory = std::filesystem::path(path).parent_path();
-  for (const auto& [name, line] : NamedFiles(document)) {
+  for (const auto& [name, key, line] : NamedFiles(document)) {
     auto contents = ReadText((std::filesystem::path(directory) / name).string());
     if (!contents.ok()) {
       const absl::Status status =
-          Annotate(contents.status(), StdView(absl::StrCat(path, ":", line, ": [nixpkgs]")));
+          Annotate(contents.status(), StdView(absl::StrCat(path, ":", line, ": [nixpkgs] ", key)));
       const std::string nearest = NearestFile(std::filesystem::path(directory) / name);
       if (nearest.empty() || !absl::IsNotFound(status)) return status;
       return absl::Status(status.code(),

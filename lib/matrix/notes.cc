@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "lib/base/status_macros.h"
+#include "lib/matrix/axis_value.h"
 #include "lib/matrix/capabilities.h"
 #include "lib/matrix/nearest_word.h"
 #include "lib/matrix/package_rules.h"
@@ -145,6 +146,30 @@ std::vector<std::string> UnusedSets(const Matrix& matrix, const std::map<std::st
   return notes;
 }
 
+// A further axis whose name is nearly that of one that means something.
+std::string NearlyKnownAxis(const std::string& axis) {
+  constexpr size_t kSlip = 2;  // letters
+  if (IsKnownAxis(axis)) return "";
+  for (const char* known : kAxisOrder) {
+    const bool near = EditDistance(axis, known) <= kSlip && axis.size() > kSlip;
+    if (near) return absl::StrCat("[axes.more] ", axis, " is an axis of your own; the nearest of nixpkgs' is ", known);
+  }
+  return "";
+}
+
+// What the gate waits for and no evaluation will bring.
+std::string ImpossibleRequirement(const Matrix& matrix, const Expansion& expansion, const std::string& glob) {
+  const Variant* refused = nullptr;
+  for (const Variant& variant : expansion.variants) {
+    if (!MatchesVariant(matrix, glob, variant)) continue;
+    if (variant.cause == Cause::kNone) return "";
+    refused = &variant;
+  }
+  if (refused == nullptr) return "";
+  return absl::StrCat("[gate] required '", glob, "' matches only what is impossible (", refused->id, ": ",
+                      refused->message, "), so the gate can never pass");
+}
+
 // Notes in the order in which they came, each once.
 class Notes {
  public:
@@ -183,6 +208,8 @@ std::vector<std::string> NotesOf(const Matrix& matrix, const Expansion& expansio
   Notes notes;
   for (auto& note : UnusedSets(matrix, matrix.nixpkgs.overlay_sets, "overlays")) notes.Add(std::move(note));
   for (auto& note : UnusedSets(matrix, matrix.nixpkgs.config_sets, "config")) notes.Add(std::move(note));
+  for (const Axis& axis : matrix.axes) notes.Add(NearlyKnownAxis(axis.name));
+  for (const std::string& glob : matrix.gate.required) notes.Add(ImpossibleRequirement(matrix, expansion, glob));
   std::set<std::string> cudas, pythons, systems;
   for (const Axes* axes : DistinctSlices(expansion)) {
     const std::string cuda = TextOf(*axes, "cuda"), python = TextOf(*axes, "python");

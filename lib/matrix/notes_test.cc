@@ -68,6 +68,21 @@ TEST(NotesOf, TellNamesThatLookMistyped) {
               IsEmpty());
 }
 
+TEST(NotesOf, TellAnAxisOfOnesOwnThatLooksMistyped) {
+  EXPECT_THAT(Notes({AxisOf("pyhton", {"python312"})}), ElementsAre(HasSubstr("the nearest of nixpkgs' is python")));
+  EXPECT_THAT(Notes({AxisOf("compiler", {"gcc13"}), AxisOf("accelerator", {"cuda"})}), IsEmpty());
+}
+
+TEST(NotesOf, TellARequirementThatNothingCanMeet) {
+  Matrix matrix;
+  matrix.packages = {"a", "b"};
+  matrix.axes = {AxisOf("cuda", {"12.9"})};
+  matrix.exclude = {{.axes = {{"package", {"a"}}}, .reason = "too large"}};
+  matrix.gate.required = {"a@*", "b@*"};
+  EXPECT_THAT(NotesOf(matrix, *ExpandMatrix(matrix, "x86_64-linux")),
+              ElementsAre(HasSubstr("[gate] required 'a@*' matches only what is impossible (a@cuda12.9-")));
+}
+
 TEST(NotesOf, TellThatOneArchitectureIsNotForwardCompatible) {
   EXPECT_THAT(Notes({AxisOf("cuda", {"12.9"}), AxisOf("capabilities", {"9.0a"})}),
               ElementsAre(HasSubstr("declare forward_compat = false")));
