@@ -219,7 +219,7 @@ absl::StatusOr<bool> NixEvalJobsEvaluator::RunPool(const EvaluationInput& input,
     if (!line) return false;
     if (line->error.empty() && kept.ok()) kept = options_.nix.Keep(input.root, line->derivation);
     if (std::optional<Outcome> outcome = answers.Take(*std::move(line))) {
-      options_.nix.RefuseUnmade(*outcome);
+      options_.nix.Mend(input.tree, *outcome);
       outcomes.Add(*std::move(outcome));
     }
     return true;

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "daemon/evaluate/derived_imports.h"
 #include "daemon/evaluate/derived_list.h"
 #include "daemon/evaluate/driver_files.h"
@@ -59,6 +60,10 @@ absl::StatusOr<std::string> RecipeOf(const NixpkgsSpec& nixpkgs, const std::stri
   return absl::InvalidArgumentError(
       absl::StrCat("[nixpkgs] recipe = \"", nixpkgs.recipe, "\": this version has no such recipe; it has ",
                    absl::StrJoin(names, ", "), " and takes a .nix file of your own"));
+}
+
+std::string WithoutFolder(const std::string& folder, const std::string& text) {
+  return absl::StrReplaceAll(text, {{folder + "/", ""}});
 }
 
 absl::Status CheckTree(const std::string& tree) {
@@ -240,7 +245,8 @@ absl::Status NixEvaluator::Keep(const std::string& root, const std::string& deri
   return roots_.Keep(root, derivation);
 }
 
-void NixEvaluator::RefuseUnmade(Outcome& outcome) const {
+void NixEvaluator::Mend(const std::string& tree, Outcome& outcome) const {
+  outcome.message = WithoutFolder(tree, outcome.message);
   const auto is_made = [&](const std::string& derivation) {
     return derivation.empty() || FileExists(options_.nix.store_root + derivation);
   };
@@ -427,7 +433,7 @@ absl::Status NixEvaluator::EvaluateShard(Shared& shared, const std::string& name
           },
       .give =
           [&](Outcome outcome) {
-            if (shared.depth == Depth::kAll) RefuseUnmade(outcome);
+            if (shared.depth == Depth::kAll) Mend(shared.input.tree, outcome);
             shared.Give(std::move(outcome));
           },
       .stop =

@@ -67,8 +67,9 @@ class NixEvaluator final : public Evaluator {
   // Fails as Evaluate.
   absl::StatusOr<Prepared> Prepare(const EvaluationInput& input);
   // Of an outcome as it comes from an evaluator that writes derivations: one that is not there was made by
-  // nobody, an attribute set is dressed up as it.
-  void RefuseUnmade(Outcome& outcome) const;
+  // nobody, an attribute set is dressed up as it. And its message names files of the tree as the tree does, so that
+  // it reads the same wherever the tree lies.
+  void Mend(const std::string& tree, Outcome& outcome) const;
   // From garbage collection, while the process that made it still lives.
   absl::Status Keep(const std::string& root, const std::string& derivation) const;
 
