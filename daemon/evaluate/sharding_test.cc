@@ -1,4 +1,6 @@
 // How many processes and imports an evaluation takes, and when its outcomes come, with real Nix.
+#include <stdlib.h>
+
 #include <atomic>
 #include <string>
 
@@ -128,6 +130,8 @@ TEST(ShardingTest, WithoutAReplTheDriverGoesOnAlone) {
 }
 
 TEST(ShardingTest, OutcomesComeWhileOthersOfTheirImportAreStillEvaluated) {
+  if (getenv("NEWER_NIX_BIN") != nullptr)
+    GTEST_SKIP() << "a newer Nix reads of a file as much as its size says: of a pipe nothing";
   NixWorld world(Tree("first = ok \"first\"; waits = import ./waits.nix ok;"));
   // A named pipe: the evaluation of `waits` goes on when somebody writes to it, which the first outcome does.
   const std::string pipe = world.tree() + "/waits.nix";
