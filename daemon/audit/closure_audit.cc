@@ -175,6 +175,14 @@ std::vector<Finding> ClosureAudit::Judge(const Question& question) const {
   return findings;
 }
 
+std::vector<Finding> ClosureAudit::JudgeLibraries(std::string_view derivation,
+                                                  const Libraries& libraries) const {
+  std::vector<Finding> findings;
+  const std::optional<DerivationNumber> d = table_.Find(derivation);
+  if (d && table_.filled(*d)) JudgeLibraries(*d, libraries, findings);
+  return findings;
+}
+
 void ClosureAudit::JudgeModules(DerivationNumber d, std::vector<Finding>& findings) const {
   struct Met {
     DerivationNumber number;

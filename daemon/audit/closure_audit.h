@@ -60,6 +60,8 @@ class ClosureAudit {
   // slice has its default), with the shortest way to it. named_package: over all inputs, each that is not
   // among `libraries`.
   std::vector<Finding> Judge(const Question& question) const;
+  // named_package alone.
+  std::vector<Finding> JudgeLibraries(std::string_view derivation, const Libraries& libraries) const;
 
  private:
   // Something to look for, in the closure of a derivation: at which distance, and through which input.

@@ -136,7 +136,7 @@ class Coordinator {
   // Newest first, at most 200; empty: of every matrix, of every branch.
   absl::StatusOr<std::vector<EvaluationRecord>> Evaluations(const std::string& matrix, const std::string& branch = "") const
       ABSL_LOCKS_EXCLUDED(mu_);
-  // True when all variants that it makes are private; where it makes none, unless its outputs, or all that is, are public.
+  // True when each evaluation has a private one among the variants that it makes; where it makes none, unless its outputs, or all that is, are public.
   bool MadeInPrivate(const std::string& derivation) const ABSL_LOCKS_EXCLUDED(mu_);
   // A variant without a matrix or an id is looked up in the newest evaluation of each matrix, or of its branch `branch`.
   absl::StatusOr<ExplainView> Explain(const std::string& address, EvaluationId id, const std::string& branch = "") const
@@ -197,8 +197,15 @@ class Coordinator {
   };
   std::map<StepId, Publication> Publishable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static Tier TierOf(const EvaluationEntry& evaluation, const VariantEntry& variant);
-  // A variant that wants the step and whose checks passed: a public one where there is any.
-  std::optional<VariantRef> Passed(StepId step) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Evaluations by which what these variants share is private: a tree that says two things of one derivation is
+  // taken at the stricter.
+  std::set<EvaluationId> PrivateIn(const std::vector<VariantRef>& users) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A variant that wants the step and whose checks passed: of an evaluation by which it is public where there is any.
+  struct PassedVariant {
+    VariantRef variant;
+    Tier tier;
+  };
+  std::optional<PassedVariant> Passed(StepId step) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Of a derivation that makes no variant.
   bool NeededInPrivate(const std::string& derivation) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // True when an output is published, but held.

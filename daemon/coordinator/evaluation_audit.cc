@@ -60,11 +60,10 @@ size_t EvaluationAudit::SliceOf(const VariantRecord& variant) const {
   return expansion().variants[static_cast<size_t>(variant.ordinal)].slice;
 }
 
-ClosureAudit::Libraries EvaluationAudit::LibrariesOf(size_t slice, const VariantFacts* facts) const {
-  const auto common = libraries_.find(slice);
-  ClosureAudit::Libraries libraries = common == libraries_.end() ? ClosureAudit::Libraries() : common->second;
-  if (facts == nullptr) return libraries;
-  for (const auto& [library, derivation] : facts->named) libraries[library] = {derivation};
+ClosureAudit::Libraries EvaluationAudit::UsualIn(size_t slice, const ClosureAudit::Libraries& named) const {
+  const auto usual = libraries_.find(slice);
+  ClosureAudit::Libraries libraries = usual == libraries_.end() ? ClosureAudit::Libraries() : usual->second;
+  for (const auto& [library, derivations] : named) libraries.erase(library);
   return libraries;
 }
 
@@ -72,16 +71,20 @@ std::vector<Finding> EvaluationAudit::Judge(const VariantRecord& variant, const 
   if (variant.derivation.empty()) return {};
   const size_t slice = SliceOf(variant);
   const Axes& axes = expansion().slices[slice].axes;
-  const ClosureAudit::Libraries libraries = LibrariesOf(slice, facts);
-  ClosureAudit::Question question{
-      .derivation = variant.derivation, .cuda = CudaOf(axes), .libraries = &libraries};
-  std::vector<Finding> findings = closure_->Judge(question);
-  if (!variant.environment.empty()) {
-    question.derivation = variant.environment;
-    Add(closure_->Judge(question), findings);
+  ClosureAudit::Libraries named;
+  if (facts != nullptr) {
+    for (const auto& [library, derivation] : facts->named) named[library] = {derivation};
+  }
+  std::vector<std::string_view> closures = {variant.derivation};
+  if (!variant.environment.empty()) closures.push_back(variant.environment);
+  std::vector<Finding> findings;
+  for (std::string_view derivation : closures) {
+    Add(closure_->Judge({.derivation = derivation, .cuda = CudaOf(axes), .libraries = &named}), findings);
   }
   if (facts != nullptr) Add(JudgeAsked(axes, *facts), findings);
   SetSeverity(declared_->matrix.audit_refuse, findings);
+  const ClosureAudit::Libraries usual = UsualIn(slice, named);
+  for (std::string_view derivation : closures) Add(closure_->JudgeLibraries(derivation, usual), findings);
   return findings;
 }
 

@@ -34,7 +34,7 @@ class EvaluationAudit {
 
   // What is wrong with a variant that has a derivation, and with its environment; `facts` null: nothing is
   // known of it. The libraries of its slice are those that its facts name; of those that they do not,
-  // CompareSlices must have been told.
+  // CompareSlices must have been told, and what follows from them is never more than a warning.
   std::vector<Finding> Judge(const VariantRecord& variant, const VariantFacts* facts) const;
   // Gives a variant that has a derivation its tier and findings. Where a rule of [audit] refuse found
   // something it is failed and has no derivation any more: nothing is built for it.
@@ -53,7 +53,8 @@ class EvaluationAudit {
     return derived_ != nullptr ? derived_->expansion : declared_->expansion;
   }
   size_t SliceOf(const VariantRecord& variant) const;
-  ClosureAudit::Libraries LibrariesOf(size_t slice, const VariantFacts* facts) const;
+  // Those that the facts of a variant of it do not name, as most of its variants have them.
+  ClosureAudit::Libraries UsualIn(size_t slice, const ClosureAudit::Libraries& named) const;
 
   std::shared_ptr<const Declared> declared_;
   std::shared_ptr<const Derived> derived_;

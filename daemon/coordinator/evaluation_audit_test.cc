@@ -83,6 +83,18 @@ TEST_F(EvaluationAuditTest, ALibraryThatNoVariantReachesIsTheSlicesOwnAllTheSame
   EXPECT_THAT(Of("a").findings[0].message, HasSubstr("the slice's own is nccl-2.26 ("));
 }
 
+TEST_F(EvaluationAuditTest, ALibraryThatTheSliceNamesMayRefuseAndOneThatMostHaveMayNot) {
+  SetPackages(two_nccls_ + "\nlone: nccl-2.21");
+  facts_["odd"] = {.named = {{"nccl", DrvOf("nccl-2.20")}}};
+  Declare("m", {"odd", "a", "b", "lone"}, "[audit]\nrefuse = [\"named_package\"]\n");
+  TriggerAndEvaluate("m");
+  EXPECT_EQ(Of("odd").cause, Cause::kAuditFailed);
+  EXPECT_THAT(Of("odd").message, HasSubstr("nccl-2.21"));
+  ASSERT_THAT(RulesOf("lone"), ElementsAre("named_package"));
+  EXPECT_EQ(Of("lone").findings[0].severity, Severity::kWarn);
+  EXPECT_EQ(Of("lone").cause, Cause::kNone);
+}
+
 TEST_F(EvaluationAuditTest, AHarmlessQuestionThatIsRefusedIsTold) {
   SetPackages("torch");
   facts_["torch"] = {.hygiene = {"name: Package ‘cudatoolkit-12.2’ has an unfree license"}};

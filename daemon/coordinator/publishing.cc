@@ -30,18 +30,29 @@ Tier Coordinator::TierOf(const EvaluationEntry& evaluation, const VariantEntry& 
   return ParseTier(variant.record.tier).value_or(unknown);
 }
 
-std::optional<VariantRef> Coordinator::Passed(StepId step) const {
+std::set<EvaluationId> Coordinator::PrivateIn(const std::vector<VariantRef>& users) const {
+  std::set<EvaluationId> evaluations;
+  for (const VariantRef& ref : users) {
+    const EvaluationEntry& evaluation = state_->evaluations.at(ref.evaluation);
+    if (TierOf(evaluation, evaluation.variants[ref.place]) == Tier::kPrivate) evaluations.insert(ref.evaluation);
+  }
+  return evaluations;
+}
+
+std::optional<Coordinator::PassedVariant> Coordinator::Passed(StepId step) const {
   const FarmState& state = *state_;
-  std::optional<VariantRef> passed;
+  std::optional<PassedVariant> passed;
   const auto users = state.users.find(step);
   if (users == state.users.end()) return passed;
+  const std::set<EvaluationId> private_in = PrivateIn(users->second);
   for (const VariantRef& ref : users->second) {
     const EvaluationEntry& evaluation = state.evaluations.at(ref.evaluation);
     const VariantEntry& variant = evaluation.variants[ref.place];
     const bool asks = evaluation.wanting && variant.step == step && variant.record.cause == Cause::kNone;
     if (!asks || !ChecksPassed(state, evaluation, variant)) continue;
-    if (!passed) passed = ref;
-    if (TierOf(evaluation, variant) == Tier::kPublic) return ref;
+    const Tier tier = private_in.contains(ref.evaluation) ? Tier::kPrivate : Tier::kPublic;
+    if (!passed || tier == Tier::kPublic) passed = {ref, tier};
+    if (tier == Tier::kPublic) break;
   }
   return passed;
 }
@@ -61,12 +72,11 @@ std::map<StepId, Coordinator::Publication> Coordinator::Publishable() {
   for (StepId step : due) {
     // What is not ready for it yet becomes due again when its step or a check moves.
     if (state.graph.state(step) != StepState::kSucceeded) continue;
-    const std::optional<VariantRef> passed = Passed(step);
+    const std::optional<PassedVariant> passed = Passed(step);
     if (!passed) continue;
-    const EvaluationEntry& evaluation = state.evaluations.at(passed->evaluation);
-    const VariantEntry& variant = evaluation.variants[passed->place];
-    const Tier tier = TierOf(evaluation, variant);
-    if (Published(state, variant) && !(tier == Tier::kPublic && HoldsBack(variant))) {
+    const EvaluationEntry& evaluation = state.evaluations.at(passed->variant.evaluation);
+    const VariantEntry& variant = evaluation.variants[passed->variant.place];
+    if (Published(state, variant) && !(passed->tier == Tier::kPublic && HoldsBack(variant))) {
       NotePublished(step);
       continue;
     }
@@ -77,7 +87,7 @@ std::map<StepId, Coordinator::Publication> Coordinator::Publishable() {
     }
     Publication& publication = publishable[step];
     for (const auto& [name, path] : variant.record.outputs) publication.roots.push_back(path);
-    publication.tiers = TiersOf(tier, evaluation.declared->matrix);
+    publication.tiers = TiersOf(passed->tier, evaluation.declared->matrix);
   }
   return publishable;
 }
@@ -101,10 +111,9 @@ bool Coordinator::MadeInPrivate(const std::string& derivation) const {
   const std::optional<StepId> step = state_->graph.Find(derivation);
   const auto users = step ? state_->users.find(*step) : state_->users.end();
   if (users == state_->users.end() || users->second.empty()) return NeededInPrivate(derivation);
-  return std::all_of(users->second.begin(), users->second.end(), [&](const VariantRef& ref) {
-    const EvaluationEntry& evaluation = state_->evaluations.at(ref.evaluation);
-    return TierOf(evaluation, evaluation.variants[ref.place]) == Tier::kPrivate;
-  });
+  const std::set<EvaluationId> private_in = PrivateIn(users->second);
+  return std::all_of(users->second.begin(), users->second.end(),
+                     [&](const VariantRef& ref) { return private_in.contains(ref.evaluation); });
 }
 
 void Coordinator::NotePublished(StepId step) {

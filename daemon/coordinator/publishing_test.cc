@@ -75,6 +75,23 @@ TEST_F(PublishingTest, OfTwoMatricesThatShareAVariantThePublicOneDecides) {
   EXPECT_FALSE(farm().MadeInPrivate(DrvOf("torch")));
 }
 
+TEST_F(PublishingTest, OfTwoVariantsOfOneMatrixThatShareADerivationThePrivateOneDecides) {
+  Declare("m", {"numpy"}, std::string("cuda = [\"12.9\", \"13.0\"]\n") + kFreeOnly);
+  Trigger("m");
+  const auto task = farm().TakeRequested();
+  ASSERT_TRUE(task.ok() && task->has_value());
+  ASSERT_TRUE(farm().SetRevision((*task)->id, "r1").ok());
+  OutcomeBatch batch = Outcomes(**task, (*task)->variants);
+  ASSERT_EQ(batch.outcomes.size(), 2u);
+  batch.outcomes[1].facts.licences = {{"CUDA EULA", false}};
+  ASSERT_TRUE(farm().AddOutcomes((*task)->id, std::move(batch)).ok());
+  ASSERT_TRUE(farm().FinishEvaluation((*task)->id, absl::OkStatus()).ok());
+  EXPECT_TRUE(farm().MadeInPrivate(DrvOf("numpy")));
+  Build();
+  EXPECT_EQ(States(), "numpy:cached numpy:cached");
+  EXPECT_EQ(TierOf("numpy"), "private");
+}
+
 TEST_F(PublishingTest, WithoutLicenceListsEverythingIsPublic) {
   DeclareAndBuild("m", {"torch"}, "");
   EXPECT_EQ(TierOf("torch"), "public");

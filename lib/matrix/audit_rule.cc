@@ -8,7 +8,7 @@ constexpr AuditRule kRules[] = {
     {kTwoCudaReleases, "two CUDA releases meet in one closure"},
     {kTwoCudaFlavours,
      "CUDA's components come both from the redistributables and from the runfile installer"},
-    {kNamedPackage, "cudnn, nccl, magma or cudatoolkit is not the slice's own", false},
+    {kNamedPackage, "cudnn, nccl, magma or cudatoolkit is not the slice's own"},
     {kCudaSupport, "passthru.cudaSupport is not what the slice asks for"},
     {kCudaVersion, "the package's own CUDA is not the slice's"},
     {kCapabilities, "the package's own capabilities are not the slice's"},

@@ -21,11 +21,9 @@ inline constexpr std::string_view kForcesUnfree = "forces_unfree";
 struct AuditRule {
   std::string_view name;
   std::string_view about;  // a line for a person
-  // Whether `[audit] refuse` may name it: what it judges by is there with the outcome of every variant,
-  // before anything is built.
-  bool refusable = true;
 };
-// In the order in which findings are told.
+// In the order in which findings are told. `[audit] refuse` may name each: what it refuses by is there with the
+// outcome of a variant, before anything is built.
 std::span<const AuditRule> AuditRules();
 
 }  // namespace hydrant

@@ -110,13 +110,11 @@ void ReadAudit(const TomlNode& table, ReadErrors* errors, Matrix* matrix) {
   TableReader reader(table, "[audit]", {"refuse"}, errors);
   reader.ReadStrings("refuse", {.may_be_empty = true}, &matrix->audit_refuse);
   std::vector<std::string> known;
-  for (const AuditRule& rule : AuditRules()) {
-    if (rule.refusable) known.emplace_back(rule.name);
-  }
+  for (const AuditRule& rule : AuditRules()) known.emplace_back(rule.name);
   for (const std::string& name : matrix->audit_refuse) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     reader.Fail(*reader.Find("refuse"),
-                absl::StrCat("'", name, "' is no rule that can refuse", NearestHint(name, known),
+                absl::StrCat("'", name, "' is no rule", NearestHint(name, known),
                              " (known: ", absl::StrJoin(known, ", "), ")"));
   }
   const auto is_in = [](const std::vector<std::string>& words, std::string_view word) {
