@@ -12,6 +12,7 @@
 #include "lib/base/status_macros.h"
 #include "lib/matrix/axis_value.h"
 #include "lib/matrix/capabilities.h"
+#include "lib/matrix/licence.h"
 #include "lib/matrix/nearest_word.h"
 #include "lib/matrix/package_rules.h"
 
@@ -157,6 +158,24 @@ std::string NearlyKnownAxis(const std::string& axis) {
   return "";
 }
 
+// A licence whose name is nearly that of one that nixpkgs gives to CUDA's packages. Others may be as they are:
+// nixpkgs has hundreds.
+std::string NearlyKnownLicence(const char* list, const std::string& name) {
+  constexpr size_t kSlip = 2;  // letters
+  const std::string small = absl::AsciiStrToLower(name);
+  std::vector<std::string_view> known = {"free", "unfree"};
+  for (const KnownLicence& each : KnownLicences()) known.push_back(each.licence);
+  std::string_view nearest;
+  for (std::string_view each : known) {
+    const size_t distance = EditDistance(small, absl::AsciiStrToLower(AbslView(each)));
+    if (distance == 0) return "";
+    if (nearest.empty() && distance <= kSlip && small.size() > 2 * kSlip) nearest = each;
+  }
+  if (nearest.empty()) return "";
+  return absl::StrCat("[license] ", list, " '", name, "' is no licence of CUDA's packages; the nearest is '",
+                      AbslView(nearest), "'");
+}
+
 // What the gate waits for and no evaluation will bring.
 std::string ImpossibleRequirement(const Matrix& matrix, const Expansion& expansion, const std::string& glob) {
   const Variant* refused = nullptr;
@@ -209,6 +228,8 @@ std::vector<std::string> NotesOf(const Matrix& matrix, const Expansion& expansio
   for (auto& note : UnusedSets(matrix, matrix.nixpkgs.overlay_sets, "overlays")) notes.Add(std::move(note));
   for (auto& note : UnusedSets(matrix, matrix.nixpkgs.config_sets, "config")) notes.Add(std::move(note));
   for (const Axis& axis : matrix.axes) notes.Add(NearlyKnownAxis(axis.name));
+  for (const std::string& name : matrix.licence_public) notes.Add(NearlyKnownLicence("public", name));
+  for (const std::string& name : matrix.licence_private) notes.Add(NearlyKnownLicence("private", name));
   for (const std::string& glob : matrix.gate.required) notes.Add(ImpossibleRequirement(matrix, expansion, glob));
   std::set<std::string> cudas, pythons, systems;
   for (const Axes* axes : DistinctSlices(expansion)) {

@@ -29,6 +29,16 @@ std::vector<std::string> Notes(std::vector<Axis> axes, std::vector<std::string> 
   return NotesOf(matrix, *ExpandMatrix(matrix, "x86_64-linux"));
 }
 
+TEST(NotesOf, TellALicenceThatIsNearlyOneOfCudas) {
+  Matrix matrix;
+  matrix.packages = {"a"};
+  matrix.licence_declared = true;
+  matrix.licence_public = {"unfree", "bsd3", "cuda eula"};
+  matrix.licence_private = {"CUDA EUAL", "cuDNN EULA", "gpl2"};
+  EXPECT_THAT(NotesOf(matrix, *ExpandMatrix(matrix, "x86_64-linux")),
+              ElementsAre("[license] private 'CUDA EUAL' is no licence of CUDA's packages; the nearest is 'CUDA EULA'"));
+}
+
 TEST(NotesOf, TellACapabilityThatIsInTheDefaultListAnyway) {
   const auto notes = Notes({AxisOf("cuda", {"12.8", "12.9"}), AxisOf("capabilities", {"12.0", "12.1"})});
   EXPECT_THAT(
