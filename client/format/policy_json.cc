@@ -23,6 +23,11 @@ Json FactsOf(const v1::PackageFacts& facts) {
   if (facts.has_insecure()) json["insecure"] = facts.insecure();
   if (facts.has_unsupported()) json["unsupported"] = facts.unsupported();
   if (facts.has_hydra_platform()) json["hydra_platform"] = facts.hydra_platform();
+  if (!facts.marked_through().empty()) {
+    json["marked_input"] = {{"name", facts.marked_through()},
+                            {"mark", facts.mark()},
+                            {"through", List(facts.marked_inputs(), [](const std::string& name) { return name; })}};
+  }
   if (facts.has_cuda_support()) json["cuda_support"] = facts.cuda_support();
   if (facts.has_rocm_support()) json["rocm_support"] = facts.rocm_support();
   if (!facts.cuda_version().empty()) json["cuda"] = facts.cuda_version();

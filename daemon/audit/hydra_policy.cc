@@ -48,19 +48,28 @@ HydraVerdict JudgeRefusal(Cause cause) {
   }
 }
 
-HydraVerdict JudgeInput(const VariantFacts& facts) {
+std::string ComesThrough(const std::vector<std::string>& inputs) {
+  return inputs.empty() ? "" : absl::StrCat("; it comes through ", absl::StrJoin(inputs, ", then "));
+}
+
+HydraVerdict JudgeUnfreeInput(const VariantFacts& facts) {
   const std::string licence = facts.unfree_licence.empty() ? "unfree" : facts.unfree_licence;
-  std::string sentence = absl::StrCat("Hydra would skip it: ", facts.unfree_through,
-                                      ", which it needs, is unfree", Brackets(licence));
-  if (!facts.unfree_inputs.empty())
-    absl::StrAppend(&sentence, "; it comes through ", absl::StrJoin(facts.unfree_inputs, ", then "));
   return Skips(absl::StrCat("unfree", Colon(licence), ", through ", facts.unfree_through),
-               std::move(sentence));
+               absl::StrCat("Hydra would skip it: ", facts.unfree_through, ", which it needs, is unfree",
+                            Brackets(licence), ComesThrough(facts.unfree_inputs)));
+}
+
+HydraVerdict JudgeMarkedInput(const VariantFacts& facts) {
+  const bool unsupported = facts.mark == "unsupported";
+  const std::string is = unsupported ? "not supported on this system" : absl::StrCat("marked as ", facts.mark);
+  return Skips(absl::StrCat(unsupported ? "unsupported system" : facts.mark, ", through ", facts.marked_through),
+               absl::StrCat("Hydra would skip it: ", facts.marked_through, ", which it needs, is ", is,
+                            ComesThrough(facts.marked_inputs)));
 }
 
 bool TellNothing(const VariantFacts& facts) {
-  return facts.licences.empty() && facts.unfree_through.empty() && !facts.unfree && !facts.broken &&
-         !facts.insecure && !facts.unsupported && !facts.hydra_platform;
+  return facts.licences.empty() && facts.unfree_through.empty() && facts.marked_through.empty() && !facts.unfree &&
+         !facts.broken && !facts.insecure && !facts.unsupported && !facts.hydra_platform;
 }
 
 }  // namespace
@@ -79,7 +88,8 @@ HydraVerdict JudgeForHydra(const VariantFacts& facts, Cause cause) {
     return Skips("unsupported system", "Hydra would skip it: it is not supported on this system");
   if (facts.insecure.value_or(false))
     return Skips("insecure", "Hydra would skip it: it is marked as insecure");
-  if (!facts.unfree_through.empty()) return JudgeInput(facts);
+  if (!facts.unfree_through.empty()) return JudgeUnfreeInput(facts);
+  if (!facts.marked_through.empty()) return JudgeMarkedInput(facts);
   if (!facts.hydra_platform.value_or(true)) {
     return Skips("platforms: not in meta.hydraPlatforms",
                  "Hydra would skip it: its meta.hydraPlatforms leaves this system out");

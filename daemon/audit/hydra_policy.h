@@ -25,7 +25,7 @@ struct HydraVerdict {
 // pkgs/stdenv/generic/check-meta.nix, which asks in this order: unfree, broken, unsupported, insecure), and
 // builds the rest where meta.hydraPlatforms, if it has that, names the system (release-lib.nix, packagePlatforms).
 // `cause` is why the variant has no derivation here; kNone: it has one, and `facts` are of it. What facts do
-// not tell: an unfree input farther away than the evaluator looks, a broken or insecure input.
+// not tell: an input of that kind farther away than the evaluator looks.
 HydraVerdict JudgeForHydra(const VariantFacts& facts, Cause cause);
 
 }  // namespace hydrant

@@ -47,6 +47,12 @@ TEST(HydraPolicyTest, EachSituationHasItsReason) {
        Cause::kNone, true, "unfree: CUDA EULA, through cudatoolkit-12.9.1"},
       {"through an input of no named licence", with([](auto& f) { f.unfree_through = "mkl-2024"; }),
        Cause::kNone, true, "unfree, through mkl-2024"},
+      {"through a broken input", with([](auto& f) { f.marked_through = "jaxlib-0.4", f.mark = "broken"; }),
+       Cause::kNone, true, "broken, through jaxlib-0.4"},
+      {"through one of another system", with([](auto& f) { f.marked_through = "mkl-1", f.mark = "unsupported"; }),
+       Cause::kNone, true, "unsupported system, through mkl-1"},
+      {"that alone is known", {.marked_through = "openssl-1.1", .mark = "insecure"}, Cause::kNone, true,
+       "insecure, through openssl-1.1"},
       {"broken", with([](auto& f) { f.broken = true; }), Cause::kNone, true, "broken"},
       {"unsupported", with([](auto& f) { f.unsupported = true; }), Cause::kNone, true, "unsupported system"},
       {"insecure", with([](auto& f) { f.insecure = true; }), Cause::kNone, true, "insecure"},
@@ -85,6 +91,9 @@ TEST(HydraPolicyTest, TheSentenceTellsThroughWhichInputs) {
   EXPECT_EQ(JudgeForHydra(facts, Cause::kNone).sentence,
             "Hydra would skip it: cudatoolkit-12.9.1, which it needs, is unfree (CUDA EULA); it comes "
             "through magma-2.7, then nccl-2.20");
+  const VariantFacts marked = {.marked_through = "openssl-1.1", .mark = "insecure", .marked_inputs = {"curl-8"}};
+  EXPECT_EQ(JudgeForHydra(marked, Cause::kNone).sentence,
+            "Hydra would skip it: openssl-1.1, which it needs, is marked as insecure; it comes through curl-8");
 }
 
 }  // namespace

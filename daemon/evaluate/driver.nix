@@ -43,7 +43,9 @@
 #                                    insecure, unsupported, timeout, maxSilent, position, description; hydraPlatform: whether
 #                                    meta.hydraPlatforms, where there is one, has its system; of its passthru
 #                                    cudaSupport, rocmSupport, cudaVersion, cudaCapabilities, pythonVersion; unfreeThrough
-#                                    {"package", "licence", "inputs"}, the nearest unfree one among its inputs; hygiene [QUESTION …];
+#                                    {"package", "licence", "inputs"}, the nearest unfree one among its inputs; where there is none,
+#                                    markedThrough {"package", "mark", "inputs"}, the nearest broken, unsupported or insecure one;
+#                                    hygiene [QUESTION …];
 #                                    with a built-in recipe recipe {"name", "why"}, as in @S
 # The last line is @Z. Each name has exactly one of @R @M @N @T, but for the one at which the process dies of an error that
 # cannot be caught: that is the last @B without any (its outcome is the error on standard error), or, after @R, the

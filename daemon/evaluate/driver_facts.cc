@@ -75,6 +75,10 @@ void ReadFacts(const json& meta, VariantFacts* facts) {
   facts->unfree_through = Text(Member(through, "package"));
   facts->unfree_licence = Text(Member(through, "licence"));
   facts->unfree_inputs = Texts(Member(through, "inputs"));
+  const json& marked = Member(meta, "markedThrough");
+  facts->marked_through = Text(Member(marked, "package"));
+  facts->mark = Text(Member(marked, "mark"));
+  facts->marked_inputs = Texts(Member(marked, "inputs"));
   facts->broken = Truth(Member(meta, "broken"));
   facts->unfree = Truth(Member(meta, "unfree"));
   facts->insecure = Truth(Member(meta, "insecure"));
@@ -94,8 +98,8 @@ void ReadFacts(const json& meta, VariantFacts* facts) {
 
 json FactsMeta(const VariantFacts& facts) {
   // By name, so that a new field is either written or does not compile.
-  const auto& [licences, unfree_through, unfree_licence, unfree_inputs, broken, unfree, insecure, unsupported,
-               hydra_platform, cuda_support, rocm_support, cuda_version, cuda_capabilities, python_version,
+  const auto& [licences, unfree_through, unfree_licence, unfree_inputs, marked_through, mark, marked_inputs,
+               broken, unfree, insecure, unsupported, hydra_platform, cuda_support, rocm_support, cuda_version, cuda_capabilities, python_version,
                found_as, recipe, recipe_why, named, hygiene] = facts;
   json meta = json::object();
   for (const Licence& licence : licences)
@@ -104,6 +108,8 @@ json FactsMeta(const VariantFacts& facts) {
     meta["unfreeThrough"] = {
         {"package", unfree_through}, {"licence", unfree_licence}, {"inputs", unfree_inputs}};
   }
+  if (!marked_through.empty())
+    meta["markedThrough"] = {{"package", marked_through}, {"mark", mark}, {"inputs", marked_inputs}};
   const auto truth = [&meta](const char* key, const std::optional<bool>& value) {
     if (value.has_value()) meta[key] = *value;
   };

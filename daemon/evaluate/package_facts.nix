@@ -36,7 +36,7 @@ let
         licences = attempt (licences meta);
         broken = attempt (of [ "bool" ] (meta.broken or null));
         unfree = attempt (of [ "bool" ] (meta.unfree or null));
-        insecure = attempt (of [ "bool" ] (meta.insecure or null));
+        insecure = attempt (of [ "bool" ] (insecureOf meta));
         unsupported = attempt (of [ "bool" ] (meta.unsupported or null));
         hydraPlatform = attempt (hydraPlatform drv);
         timeout = attempt (of [ "int" ] (meta.timeout or null));
@@ -52,10 +52,12 @@ let
           texts (drv.cudaCapabilities or sets.flags.cudaCapabilities or sets.cudaFlags.cudaCapabilities or null)
         );
         pythonVersion = attempt (of [ "string" ] (drv.pythonModule.pythonVersion or null));
-        unfreeThrough = attempt (nearestUnfree drv);
+        inherit unfreeThrough;
+        markedThrough = if unfreeThrough == null then attempt (nearest markOf "mark" drv) else null;
         hygiene = attempt (hygieneOf path drv);
         recipe = if recipe == null then null else attempt recipe;
       };
+      unfreeThrough = attempt (nearest unfreeOf "licence" drv);
       sets = drv.cudaPackages or drv.passthru.cudaPackages or { };
       majorMinor = version: if builtins.isString version then builtins.head (builtins.match "([0-9]+\\.[0-9]+).*|.*" version) else null;
       texts = value: if builtins.isList value && builtins.all builtins.isString value then value else null;
@@ -82,29 +84,38 @@ let
     else
       null;
 
-  # The nearest unfree one among the inputs of a derivation, level by level, and through which inputs it comes: {package, licence,
-  # inputs = [name …]}, or null. Bounded: what lies farther than `unfreeDepth` or beyond `unfreeCount` is not looked at.
-  unfreeDepth = 6;
-  unfreeCount = 300;
-  nearestUnfree = drv: search (unfreeDepth - 1) { } (inputsOf [ ] drv);
-  search =
-    depth: seen: level:
+  # Trees before 2019 have only the list.
+  insecureOf = meta: meta.insecure or (if meta ? knownVulnerabilities then meta.knownVulnerabilities != [ ] else null);
+
+  # The nearest one among the inputs of a derivation of which `wordsOf` tells anything, level by level, and through which inputs it
+  # comes: {package, inputs = [name …], ${field} = the first word}, or null. Bounded: what lies farther than `depth` or beyond `most`
+  # is not looked at.
+  depth = 6;
+  most = 300;
+  nearest =
+    wordsOf: field: drv:
     let
-      all = builtins.listToAttrs (map (input: { name = input.path; value = input; }) level);
-      new = builtins.attrValues (removeAttrs all (builtins.attrNames seen));
-      hit = builtins.filter (input: unfreeOf input.drv != [ ]) new;
-      count = builtins.length (builtins.attrNames seen) + builtins.length new;
+      search =
+        left: seen: level:
+        let
+          all = builtins.listToAttrs (map (input: { name = input.path; value = input; }) level);
+          new = builtins.attrValues (removeAttrs all (builtins.attrNames seen));
+          hit = builtins.head hits;
+          hits = builtins.filter (input: wordsOf input.drv != [ ]) new;
+          count = builtins.length (builtins.attrNames seen) + builtins.length new;
+        in
+        if hits != [ ] then
+          {
+            package = hit.drv.name;
+            inputs = hit.through;
+            ${field} = builtins.head (wordsOf hit.drv);
+          }
+        else if new == [ ] || left == 0 || count > most then
+          null
+        else
+          search (left - 1) (seen // all) (builtins.concatMap (input: inputsOf (input.through ++ [ input.drv.name ]) input.drv) new);
     in
-    if hit != [ ] then
-      {
-        package = (builtins.head hit).drv.name;
-        licence = builtins.head (unfreeOf (builtins.head hit).drv);
-        inputs = (builtins.head hit).through;
-      }
-    else if new == [ ] || depth == 0 || count > unfreeCount then
-      null
-    else
-      search (depth - 1) (seen // all) (builtins.concatMap (input: inputsOf (input.through ++ [ input.drv.name ]) input.drv) new);
+    search (depth - 1) { } (inputsOf [ ] drv);
   inputsOf =
     through: drv:
     builtins.concatMap (
@@ -121,6 +132,16 @@ let
       unfree = attempt (map (licence: licence.name) (builtins.filter (licence: !licence.free) (licences (drv.meta or { }))));
     in
     if unfree == null then [ ] else unfree;
+  # In the order in which nixpkgs asks.
+  markOf =
+    drv:
+    let
+      meta = drv.meta or { };
+      isSet = value: attempt value == true;
+    in
+    (if isSet (meta.broken or null) then [ "broken" ] else [ ])
+    ++ (if isSet (meta.unsupported or null) then [ "unsupported" ] else [ ])
+    ++ (if isSet (insecureOf meta) then [ "insecure" ] else [ ]);
 
 in
 metaFields

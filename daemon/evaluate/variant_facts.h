@@ -23,6 +23,9 @@ struct VariantFacts {
   // none found.
   std::string unfree_through, unfree_licence;
   std::vector<std::string> unfree_inputs;
+  // Where none was found: the nearest one that is marked as `mark` ("broken", "unsupported", "insecure"), likewise.
+  std::string marked_through, mark;
+  std::vector<std::string> marked_inputs;
   std::optional<bool> broken, unfree, insecure, unsupported;  // of meta
   // Whether meta.hydraPlatforms, where it has that, names the slice's system.
   std::optional<bool> hydra_platform;

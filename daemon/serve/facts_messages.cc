@@ -26,6 +26,9 @@ v1::PackageFacts ToMessage(const VariantFacts& facts) {
   message.set_unfree_through(facts.unfree_through);
   message.set_unfree_licence(facts.unfree_licence);
   message.mutable_unfree_inputs()->Assign(facts.unfree_inputs.begin(), facts.unfree_inputs.end());
+  message.set_marked_through(facts.marked_through);
+  message.set_mark(facts.mark);
+  message.mutable_marked_inputs()->Assign(facts.marked_inputs.begin(), facts.marked_inputs.end());
   if (facts.broken) message.set_broken(*facts.broken);
   if (facts.insecure) message.set_insecure(*facts.insecure);
   if (facts.unsupported) message.set_unsupported(*facts.unsupported);
