@@ -134,6 +134,7 @@ let
   metaFields = import ./package_facts.nix {
     inherit packages hygieneOf attempt discard;
     recipe = if builtIn then { name = chosen.recipe; inherit (chosen) why; } else null;
+    refuses = builtIn && (request.config or { }) == { } && builtins.all (what: what == "unfree") (request.allow or [ ]);
   };
 
   # In a built-in recipe python3Packages is the slice's Python set.

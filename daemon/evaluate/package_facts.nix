@@ -1,6 +1,7 @@
 # What is known of a package beside its derivation: a function of its path and of the package, the `meta` of driver.nix's @A. Only
 # what evaluates is in it. `hygieneOf`: that of hygiene.nix; `recipe`: {name, why} of a built-in one, or null.
-{ packages, hygieneOf, recipe, attempt, discard }:
+# `refuses`: nixpkgs itself lets no broken, unsupported or insecure input through, so that none is looked for.
+{ packages, hygieneOf, recipe, refuses, attempt, discard }:
 
 let
   licences =
@@ -53,7 +54,7 @@ let
         );
         pythonVersion = attempt (of [ "string" ] (drv.pythonModule.pythonVersion or null));
         inherit unfreeThrough;
-        markedThrough = if unfreeThrough == null then attempt (nearest markOf "mark" drv) else null;
+        markedThrough = if unfreeThrough == null && !refuses then attempt (nearest markOf "mark" drv) else null;
         hygiene = attempt (hygieneOf path drv);
         recipe = if recipe == null then null else attempt recipe;
       };
