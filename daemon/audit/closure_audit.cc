@@ -51,10 +51,12 @@ std::vector<std::string> Names(const DerivationTable& table, const std::vector<D
 
 }  // namespace
 
-bool ClosureAudit::Knows(std::string_view path) const {
+std::optional<DerivationNumber> ClosureAudit::Taken(std::string_view path) const {
   const std::optional<DerivationNumber> d = table_.Find(path);
-  return d && table_.filled(*d);
+  return d && table_.filled(*d) ? d : std::nullopt;
 }
+
+bool ClosureAudit::Knows(std::string_view path) const { return Taken(path).has_value(); }
 
 void ClosureAudit::Take(const Facts& facts) {
   if (Knows(facts.path)) return;
@@ -166,8 +168,8 @@ std::vector<std::string> ClosureAudit::Way(DerivationNumber d, const Reach& reac
 
 std::vector<Finding> ClosureAudit::Judge(const Question& question) const {
   std::vector<Finding> findings;
-  const std::optional<DerivationNumber> d = table_.Find(question.derivation);
-  if (!d || !table_.filled(*d)) return findings;
+  const std::optional<DerivationNumber> d = Taken(question.derivation);
+  if (!d) return findings;
   JudgeModules(*d, findings);
   JudgeReleases(*d, question.cuda, findings);
   JudgeFlavours(*d, findings);
@@ -178,8 +180,7 @@ std::vector<Finding> ClosureAudit::Judge(const Question& question) const {
 std::vector<Finding> ClosureAudit::JudgeLibraries(std::string_view derivation,
                                                   const Libraries& libraries) const {
   std::vector<Finding> findings;
-  const std::optional<DerivationNumber> d = table_.Find(derivation);
-  if (d && table_.filled(*d)) JudgeLibraries(*d, libraries, findings);
+  if (const auto d = Taken(derivation)) JudgeLibraries(*d, libraries, findings);
   return findings;
 }
 
@@ -293,8 +294,8 @@ ClosureAudit::Libraries ClosureAudit::UsedByMost(std::span<const std::string_vie
   };
   std::vector<Count> counts;  // in the order in which they are reached
   for (std::string_view root : roots) {
-    const std::optional<DerivationNumber> d = table_.Find(root);
-    if (!d || !table_.filled(*d)) continue;
+    const std::optional<DerivationNumber> d = Taken(root);
+    if (!d) continue;
     for (const Reach* reach : Reached(*d, Mark::Kind::kLibrary)) {
       const auto known = std::find_if(counts.begin(), counts.end(),
                                       [&](const Count& count) { return count.mark == reach->mark; });

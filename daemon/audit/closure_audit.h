@@ -79,6 +79,8 @@ class ClosureAudit {
   // More of them in one closure are dropped, the farthest first: a farm has some twenty releases.
   static constexpr size_t kMostMarks = 64;
 
+  // Nothing: it was not taken in.
+  std::optional<DerivationNumber> Taken(std::string_view path) const;
   void MarkName(DerivationNumber d, bool fixed_output);
   void AddMark(DerivationNumber d, const Mark& mark);
   void Merge(DerivationNumber d);

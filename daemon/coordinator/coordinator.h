@@ -136,7 +136,8 @@ class Coordinator {
   // Newest first, at most 200; empty: of every matrix, of every branch.
   absl::StatusOr<std::vector<EvaluationRecord>> Evaluations(const std::string& matrix, const std::string& branch = "") const
       ABSL_LOCKS_EXCLUDED(mu_);
-  // True when each evaluation has a private one among the variants that it makes; where it makes none, unless its outputs, or all that is, are public.
+  // True when each evaluation has a private one among the variants that it makes; where it makes none, unless its outputs,
+  // or all that is, are public.
   bool MadeInPrivate(const std::string& derivation) const ABSL_LOCKS_EXCLUDED(mu_);
   // A variant without a matrix or an id is looked up in the newest evaluation of each matrix, or of its branch `branch`.
   absl::StatusOr<ExplainView> Explain(const std::string& address, EvaluationId id, const std::string& branch = "") const

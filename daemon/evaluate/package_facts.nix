@@ -85,7 +85,7 @@ let
     else
       null;
 
-  # Trees before 2019 have only the list.
+  # Older trees have only the list.
   insecureOf = meta: meta.insecure or (if meta ? knownVulnerabilities then meta.knownVulnerabilities != [ ] else null);
 
   # The nearest one among the inputs of a derivation of which `wordsOf` tells anything, level by level, and through which inputs it

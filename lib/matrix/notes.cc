@@ -147,9 +147,10 @@ std::vector<std::string> UnusedSets(const Matrix& matrix, const std::map<std::st
   return notes;
 }
 
+constexpr size_t kSlip = 2;  // letters by which a name may differ from the one that was meant
+
 // A further axis whose name is nearly that of one that means something.
 std::string NearlyKnownAxis(const std::string& axis) {
-  constexpr size_t kSlip = 2;  // letters
   if (IsKnownAxis(axis)) return "";
   for (const char* known : kAxisOrder) {
     const bool near = EditDistance(axis, known) <= kSlip && axis.size() > kSlip;
@@ -161,7 +162,6 @@ std::string NearlyKnownAxis(const std::string& axis) {
 // A licence whose name is nearly that of one that nixpkgs gives to CUDA's packages. Others may be as they are:
 // nixpkgs has hundreds.
 std::string NearlyKnownLicence(const char* list, const std::string& name) {
-  constexpr size_t kSlip = 2;  // letters
   const std::string small = absl::AsciiStrToLower(name);
   std::vector<std::string_view> known = {"free", "unfree"};
   for (const KnownLicence& each : KnownLicences()) known.push_back(each.licence);
